@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import accounting, audit, mechanisms, models, preprocessing, release, torch, train
     from ._demo import demo
     from ._tables import read_table
+    from .train import tune
 
 __all__ = [
     "Budget",
@@ -41,6 +42,7 @@ __all__ = [
     "read_table",
     "release",
     "train",
+    "tune",
 ]
 
 #: ``torch`` needs PyTorch, and is no part of ``from reticent import *``.
@@ -56,6 +58,9 @@ def __getattr__(name: str) -> ModuleType | object:
     if name == "read_table":
         read_table: object = importlib.import_module("._tables", __name__).read_table
         return read_table
+    if name == "tune":
+        tune: object = importlib.import_module(".train", __name__).tune
+        return tune
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

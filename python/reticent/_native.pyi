@@ -50,6 +50,7 @@ __all__ = [
     "sample",
     "suggest_limits",
     "train",
+    "tune",
     "uniform",
     "verify",
     "voids",
@@ -163,6 +164,13 @@ def fit(
     progress: _Progress = None,
 ) -> str: ...
 def train(
+    request: str,
+    train: Table | Pictures | None = None,
+    validation: Table | Pictures | None = None,
+    budget: Budget | None = None,
+    progress: _Progress = None,
+) -> str: ...
+def tune(
     request: str,
     train: Table | Pictures | None = None,
     validation: Table | Pictures | None = None,

@@ -17,6 +17,7 @@ use reticent_curator::report::Report;
 use reticent_curator::sample::Sample;
 use reticent_curator::schema::LearnSchema;
 use reticent_curator::train::{Resume, Train, TrainData, Trained};
+use reticent_curator::tune::Tune;
 use reticent_curator::{Planned, Refusal, Request, Session, stored};
 use std::path::Path;
 use std::sync::Arc;
@@ -196,6 +197,27 @@ pub(crate) fn train(
     };
     let done = stoppable(py, progress, budget, run, stopped)?;
     json(&done).map_err(|fault| fault.into_error(py))
+}
+
+/// Searches the settings of a network.
+#[pyfunction]
+#[pyo3(signature = (request, train=None, validation=None, budget=None, progress=None))]
+pub(crate) fn tune(
+    py: Python<'_>,
+    request: &str,
+    train: Option<Given<'_>>,
+    validation: Option<Given<'_>>,
+    budget: Option<&Budget>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let data = train_data(train, validation);
+    outcome(py, request, progress, budget, |request: Tune, desk| {
+        let planned = match data {
+            Some(data) => request.check_data(data)?,
+            None => request.check()?,
+        };
+        desk.run(&request, planned)
+    })
 }
 
 /// Goes on with a run.

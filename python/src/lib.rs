@@ -64,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(curator::fit, module)?,
         wrap_pyfunction!(curator::train, module)?,
         wrap_pyfunction!(curator::resume, module)?,
+        wrap_pyfunction!(curator::tune, module)?,
         wrap_pyfunction!(curator::predict, module)?,
         wrap_pyfunction!(curator::evaluate, module)?,
         wrap_pyfunction!(curator::sample, module)?,

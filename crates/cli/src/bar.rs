@@ -194,6 +194,18 @@ fn standing(metrics: &Metrics) -> String {
     if let Some(accuracy) = metrics.validation_accuracy {
         words += &format!(", accuracy {:.1} %", 100.0 * accuracy);
     }
+    if let Some(accuracy) = metrics.held_out_accuracy {
+        words += &format!(", held-out accuracy {:.1} %", 100.0 * accuracy);
+        if let Some(doubt) = metrics.held_out_doubt {
+            words += &format!(" ± {:.1} %", 100.0 * doubt);
+        }
+    }
+    if let Some(rmse) = metrics.held_out_rmse {
+        words += &format!(", held-out rmse {}", digits::brief(rmse));
+        if let Some([low, high]) = metrics.held_out_rmse_interval {
+            words += &format!(" ({} to {})", digits::brief(low), digits::brief(high));
+        }
+    }
     if let Some(epsilon) = metrics.epsilon {
         words += &format!(", ε {}", digits::spent(epsilon));
     }

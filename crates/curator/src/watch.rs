@@ -49,6 +49,18 @@ pub struct Metrics {
     pub validation_loss: Option<f64>,
     /// Accuracy on public validation examples.
     pub validation_accuracy: Option<f64>,
+    /// Accuracy on held-out units with noise, which the certificate covers; none where the run does not end by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out_accuracy: Option<f64>,
+    /// What the noise may have added to it or taken from it, with 95 % confidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out_doubt: Option<f64>,
+    /// The root mean squared error on held-out units with noise, in the label's unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out_rmse: Option<f64>,
+    /// Where it lies without the noise, with 95 % confidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_out_rmse_interval: Option<[f64; 2]>,
     /// The clipping norm of the next step, with quantile clipping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clipping_norm: Option<f64>,

@@ -29,6 +29,7 @@ from .layers import (
 )
 from .network import Network
 from .trained import Evaluation, TrainedNetwork, load
+from .tuning import Tuned, tune
 
 __all__ = [
     "Attention",
@@ -65,8 +66,10 @@ __all__ = [
     "TrainedNetwork",
     "Transformer",
     "Transpose",
+    "Tuned",
     "federated",
     "fit",
     "load",
     "resume",
+    "tune",
 ]

@@ -352,9 +352,11 @@ class Network:
         ``"scatter-linear"`` and ``"scatter-cnn"`` have defaults of their own for batches, steps, clipping norm
         and learning rate, and normalize pixels with ``shift=0`` and ``scale=1``.
         ``held_out`` is the share of rows, or users, that are held out of the training by a hash of their
-        content under ``split_key``. ``metrics["held_out"]`` has the accuracy on them, with noise; under
-        add-remove it costs no extra ε. ``patience`` ends the training after so many epochs without a better
-        score on ``validation``; the certificate is that of all planned steps.
+        content under ``split_key``. ``model.held_out`` has the accuracy on them, with noise; under
+        add-remove it costs no extra ε. ``patience`` ends the training after so many scores without a better
+        one: on ``validation`` after every epoch, or without it on the held-out rows, with noise, after every
+        epoch or 19 times in a longer run (``model.evaluations``). The certificate is that of all planned steps
+        and scores.
 
         **Adversarial regularization.** ``adversarial=3`` (λ), with ``non_private=True``, trains the network
         against an inference network that tells members from reference records by the network's outputs. It
@@ -370,7 +372,8 @@ class Network:
         at once, by default as many as fit into memory. Neither is stored with the run.
 
         **Watching.** ``callbacks`` are called with the metrics of every epoch: a dictionary with ``step``,
-        ``epoch``, ``epsilon``, ``validation_loss`` and ``validation_accuracy``. A callback that raises stops
+        ``epoch``, ``epsilon``, ``validation_loss`` and ``validation_accuracy``; where ``patience`` looks at
+        held-out rows, at each of their scores, with ``held_out_accuracy`` and ``held_out_doubt``. A callback that raises stops
         the run. ``progress`` is ``True``, ``False``, or ``None`` for a bar where somebody looks.
 
         ``out`` is a new folder for the run. A run in a folder can be continued after Ctrl-C (:func:`resume`).

@@ -183,7 +183,10 @@ pub(crate) struct Network {
     /// PUBLIC labelled validation data (a table or a folder of images): NOT protected
     #[arg(long, value_name = "DATA")]
     pub(crate) validation: Option<PathBuf>,
-    /// End after this many epochs without a better score on --validation; the epsilon is that of all planned steps
+    /// End after this many scores without a better one, on --validation or on --held-out; the epsilon is that of the whole plan
+    ///
+    /// --validation is PUBLIC and is scored after every epoch. Without it the rows of --held-out are scored with noise, after every epoch or
+    /// 19 times in a longer run. All planned steps and scores are charged ahead, also if the run ends early.
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) patience: Option<String>,

@@ -45,8 +45,9 @@ pub(super) fn fitted(argument: Arg) -> Arg {
 pub(crate) struct Tune {
     /// The settings to search, e.g. "lr=0.5..8 log, clip=0.1|0.5|1"
     ///
-    /// Numbers from A..B (uniform in the logarithm with log), or one of A|B|C. Settings that do not change the cost of a trial can be
-    /// searched: lr, clip, clipping, momentum, weight-decay, label-smoothing, optimizer, schedule, warmup, average, model.
+    /// Numbers from A..B (uniform in the logarithm with log), or one of A|B|C: lr, clip, clipping, momentum, weight-decay,
+    /// label-smoothing, optimizer, schedule, warmup, average, model; and as lists epochs (or steps) and batch-size, each value with noise of
+    /// its own.
     #[arg(long, value_name = "SETTINGS")]
     pub(crate) search: Option<String>,
     /// Mean number of trials; the number itself is drawn at random and stays hidden [default: 10]

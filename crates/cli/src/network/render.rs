@@ -12,8 +12,8 @@ use crate::{INTERRUPTED, Output};
 use reticent::curator::budget::BudgetStanding;
 use reticent::curator::folder::CERTIFICATE_FILE;
 use reticent::curator::train::{
-    Device, FederatedMethod, FederatedSummary, Finished, HeldOutScore, InitSummary, InterruptedTraining,
-    NoiseLaw, PretrainSummary, Sizing, StartSummary, Trained, VectorsSummary,
+    Device, FederatedMethod, FederatedSummary, Finished, HeldOutEvaluation, HeldOutScore, InitSummary,
+    InterruptedTraining, NoiseLaw, PretrainSummary, Sizing, StartSummary, Trained, VectorsSummary,
 };
 use serde_json::json;
 
@@ -96,6 +96,7 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         lines.push(("loss".to_owned(), format!("{loss} ({note})")));
     }
     lines.extend(run.held_out.as_ref().map(|score| held_out(score, words)));
+    lines.extend(evaluations(&run.evaluations));
     if let Some(own) = &run.adversarial {
         let accuracy = own.inference_accuracy.map_or_else(String::new, |accuracy| {
             format!("; its inference network is right {:.1} % of the time (guessing: 50 %)", 100.0 * accuracy)
@@ -166,6 +167,28 @@ pub(crate) fn held_out(score: &HeldOutScore, words: &str) -> (String, String) {
     let noise = if score.is_noisy { ", with noise" } else { ", not protected" };
     let how = format!("on {} % of the {words}, held out{noise}", digits::brief(100.0 * score.share));
     scored(&score.into(), &how)
+}
+
+/// The held-out scores that a run could end by, each with what the noise may have done to it.
+fn evaluations(scores: &[HeldOutEvaluation]) -> Option<(String, String)> {
+    let one = |HeldOutEvaluation { step, score, .. }: &HeldOutEvaluation| {
+        let found = match (score.accuracy, score.rmse) {
+            (Some(accuracy), _) => {
+                let noise = score.accuracy_doubt.map(|doubt| format!(" ± {:.1} %", 100.0 * doubt));
+                format!("{:.1} %{}", 100.0 * accuracy, noise.unwrap_or_default())
+            }
+            (None, Some(rmse)) => match score.rmse_interval.filter(|_| score.is_noisy) {
+                Some([low, high]) => {
+                    format!("{} ({} to {})", digits::brief(rmse), digits::brief(low), digits::brief(high))
+                }
+                None => digits::brief(rmse),
+            },
+            (None, None) => "too noisy to tell".to_owned(),
+        };
+        format!("step {step}: {found}")
+    };
+    let shown: Vec<String> = scores.iter().map(one).collect();
+    (!shown.is_empty()).then(|| ("held-out scores".to_owned(), shown.join(", ")))
 }
 
 /// Who trained together, and how.

@@ -81,6 +81,7 @@ fn networks() {
             &[&train[..], &private, &["--steps", "2", "--held-out", "0.3", "--clipping", "quantile"]]
                 .concat(),
         ),
+        json(&[&train[..], &private, &["--steps", "4", "--held-out", "0.3", "--patience", "2"]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
         json(&[&train[..], &private, &["--epochs", "2", "--batches", "cyclic"]].concat()),
         json(
@@ -152,7 +153,7 @@ fn searches() {
     let model = network(&folder);
     let tune = ["tune", &rows, "--schema", &classes, "--model", &model, "--batch-size", "20", "--steps", "2"];
     let private = ["--epsilon", "8", "--delta", "1e-4", "--dataset-size", "200", "--trials", "2"];
-    let search = ["--search", "lr=0.1..1 log, optimizer=sgd|adam"];
+    let search = ["--search", "lr=0.1..1 log, optimizer=sgd|adam, steps=2|3"];
     let tune = [&tune[..], &private, &search].concat();
     let tuned = [
         json(&[&tune[..], &["--held-out", "0.3", "--out", &folder.path("best")]].concat()),

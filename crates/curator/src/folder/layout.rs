@@ -34,6 +34,8 @@ pub const RUN_FILE: &str = "run.toml";
 pub const METRICS_FILE: &str = "metrics.jsonl";
 /// The score of a network on held-out units, which the certificate covers.
 pub const HELD_OUT_FILE: &str = "held-out.json";
+/// The scores of a network on held-out units during its training, which the certificate covers.
+pub const EVALUATIONS_FILE: &str = "evaluations.json";
 /// What a search chose, and how; a folder that has it holds the best of its trials.
 pub const TUNED_FILE: &str = "tuned.json";
 /// The folder with the weights after rounds of a federated run, which the certificate covers.
@@ -74,6 +76,7 @@ pub(crate) const ALL: &[&str] = &[
     RUN_FILE,
     METRICS_FILE,
     HELD_OUT_FILE,
+    EVALUATIONS_FILE,
     TUNED_FILE,
     FINGERPRINT_FILE,
 ];

@@ -1,5 +1,6 @@
 //! The training loop of a run: progress, metrics, checkpoints, cancellation.
 
+use super::evaluations::{Evaluations, HeldOutEvaluation, Standstill};
 use super::federated::Federated;
 use super::reader::Reader;
 use super::settings::CheckpointInterval;
@@ -94,26 +95,23 @@ pub(crate) struct TrainingLoop<'a> {
     pub(crate) federated: Option<&'a Federated>,
     /// The checkpoint interval; none for every report.
     pub(crate) every: Option<CheckpointInterval>,
-    /// After how many reports without a better score on the validation data the run ends.
+    /// After how many scores without a better one the run ends.
     pub(crate) patience: Option<u64>,
+    /// Scores on held-out units, where they may end the run.
+    pub(crate) evaluations: Option<Evaluations<'a>>,
 }
 
-/// The best score on public data so far, and how many reports there have been since.
-#[derive(Default)]
-struct Standstill {
-    best: Option<f64>,
-    since: u64,
-}
-
-impl Standstill {
-    /// Takes in a report; whether the score has not become better for this long.
-    fn lasts(&mut self, metrics: &Metrics, patience: u64) -> bool {
-        let score = metrics.validation_accuracy.or_else(|| metrics.validation_loss.map(|loss| -loss));
-        match score.filter(|score| self.best.is_none_or(|best| *score > best)) {
-            Some(better) => (self.best, self.since) = (Some(better), 0),
-            None => self.since += 1,
+impl Metrics {
+    /// The same with a score on held-out units.
+    fn with(self, found: Option<&HeldOutEvaluation>) -> Self {
+        let Some(HeldOutEvaluation { score, .. }) = found else { return self };
+        Self {
+            held_out_accuracy: score.accuracy,
+            held_out_doubt: score.accuracy_doubt,
+            held_out_rmse: score.rmse,
+            held_out_rmse_interval: score.rmse_interval.filter(|_| score.is_noisy),
+            ..self
         }
-        self.since >= patience
     }
 }
 
@@ -124,7 +122,10 @@ impl TrainingLoop<'_> {
         let bar = watch.begin(Work::Steps(start.steps));
         // Every epoch, unless there are very many: the accountant takes its time, and so does the disk.
         let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
-        let (mut last, mut standstill) = (None, Standstill::default());
+        let mut last = None;
+        let own = self.evaluations.as_ref();
+        let mut standstill =
+            own.map_or_else(Standstill::default, |own| own.standstill(start.taken, start.steps));
         while !self.trainer.is_finished() {
             let now = self.trainer.step()?;
             bar.at(now.taken);
@@ -143,15 +144,31 @@ impl TrainingLoop<'_> {
             if is_asked && !self.trainer.is_finished() {
                 return Ok(End::Interrupted);
             }
-            if passes(report) || self.trainer.is_finished() {
-                let metrics = self.metrics(start.taken)?;
+            let found = match &mut self.evaluations {
+                Some(own) => own.at(now.taken, now.steps, self.trainer)?,
+                None => None,
+            };
+            let is_shown = if self.evaluations.is_some() { found.is_some() } else { passes(report) };
+            if is_shown || self.trainer.is_finished() {
+                let mut metrics = Metrics::with(self.metrics(start.taken)?, found.as_ref());
+                if self.evaluations.is_some() {
+                    // Scores decide when the run ends, and cost by themselves: all that is proven is the ε of the plan.
+                    let whole = self.certificate_if_stopped(StopCause::Choice)?;
+                    metrics.epsilon = whole.map(|whole| whole.guarantee.epsilon.get());
+                }
                 bar.report(&metrics);
                 if let Some(folder) = self.folder {
                     stored::add_metrics(folder, &metrics)?;
                 }
                 last = Some(metrics);
+                let score = match (&self.evaluations, found) {
+                    (Some(_), found) => found.map(|found| found.score.merit()),
+                    (None, _) => {
+                        metrics.validation_accuracy.or_else(|| metrics.validation_loss.map(|loss| -loss))
+                    }
+                };
                 if let Some(patience) = self.patience
-                    && standstill.lasts(&metrics, patience)
+                    && standstill.lasts(score, patience)
                     && !self.trainer.is_finished()
                 {
                     // What the run showed decided it: the claim is that of all planned steps.
@@ -200,6 +217,10 @@ impl TrainingLoop<'_> {
             validation_accuracy: found
                 .filter(|found| found.loss.is_finite())
                 .and_then(|found| found.accuracy),
+            held_out_accuracy: None,
+            held_out_doubt: None,
+            held_out_rmse: None,
+            held_out_rmse_interval: None,
             clipping_norm: self.trainer.clipping_norm()?,
             pace,
             examples_per_second: epsilon.is_none().then_some(pace),

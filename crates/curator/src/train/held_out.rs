@@ -11,7 +11,8 @@ use crate::folder::Writer;
 use crate::folder::layout::HELD_OUT_FILE;
 use crate::quantity;
 use crate::refusal::Refusal;
-use reticent_core::{Code, Epsilon, Event, Fact, Guarantee, Neighboring, Permit};
+use reticent_core::rounding::{div_down, mul_down, mul_up};
+use reticent_core::{Code, Delta, Epsilon, Event, Fact, Guarantee, Neighboring, Permit};
 use reticent_data::{KeyedHash, Split, SplitSide};
 use reticent_noise::NoiseSession;
 use reticent_noise::query::QueryTerms;
@@ -53,6 +54,11 @@ pub struct HeldOutScore {
 }
 
 impl HeldOutScore {
+    /// The same without what is known class by class.
+    fn overall(self) -> Self {
+        Self { majority: None, majority_class: None, warnings: Vec::new(), ..self }
+    }
+
     fn new(tested: &Tested, reader: &Reader, share: f64) -> Self {
         let mut found = Self {
             accuracy: None,
@@ -213,26 +219,58 @@ pub(crate) fn divide(run: &Train, loaded: Loaded) -> Result<(Loaded, Option<Load
     Ok((part(&kept), Some(part(&held))))
 }
 
-/// A test that is part of what a run pays for.
+/// Less than 1 by more than sums and quotients round.
+const ROUNDING: f64 = 1.0 - 1e-9;
+
+/// A test that is part of what a run pays for, with the scores during the run where there are any.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldOutTest {
     terms: QueryTerms,
+    /// The noise of a score during the run.
+    evaluation: Option<QueryTerms>,
+    /// All scores, and the test.
     pub(crate) event: Event,
+    /// What they cost together.
     pub(crate) guarantee: Guarantee,
     /// The key of the split.
     pub(crate) key: String,
 }
 
 impl HeldOutTest {
-    /// The test of a run with noise of ε; none where nothing is held out.
-    pub(crate) fn of(run: &Train, reader: &Reader, epsilon: Epsilon) -> Result<Option<Self>, Refusal> {
+    /// The test of a run with noise of ε; none where nothing is held out. With so many evaluations during the run, half of ε is for the
+    /// test and half for all of them.
+    ///
+    /// # Guarantee
+    /// The event has every score that the run may draw, and costs at most ε: basic composition, which holds for networks that earlier
+    /// scores decided.
+    pub(crate) fn of(
+        run: &Train,
+        reader: &Reader,
+        epsilon: Epsilon,
+        evaluations: Option<u64>,
+    ) -> Result<Option<Self>, Refusal> {
         if run.held_out.is_none() {
             return Ok(None);
         }
-        let terms = QueryTerms::pure(epsilon);
-        let (event, guarantee) = tally(reader, &[], &[], 0.0)?.cost(&terms)?;
         let key = run.split_key.clone().unwrap_or_else(|| KEY.to_owned());
-        Ok(Some(Self { terms, event, guarantee, key }))
+        let empty = tally(reader, &[], &[], 0.0)?;
+        let Some(count) = evaluations else {
+            let terms = QueryTerms::pure(epsilon);
+            let (event, guarantee) = empty.cost(&terms)?;
+            return Ok(Some(Self { terms, evaluation: None, event, guarantee, key }));
+        };
+        let half = mul_down(epsilon.get(), 0.5 * ROUNDING);
+        let terms = QueryTerms::pure(Epsilon::new(half)?);
+        let evaluation = QueryTerms::pure(Epsilon::new(div_down(half, count as f64))?);
+        let (test, cost) = empty.cost(&terms)?;
+        let (one, each) = overall(reader, &[], 0.0)?.cost(&evaluation)?;
+        let all = Guarantee {
+            epsilon: Epsilon::new(mul_up(each.epsilon.get(), count as f64))?,
+            delta: Delta::new(mul_up(each.delta.get(), count as f64))?,
+        };
+        let all_scores = Event::Repeated { count, event: Box::new(one) };
+        let event = Event::Composed { events: vec![all_scores, test] };
+        Ok(Some(Self { terms, evaluation: Some(evaluation), event, guarantee: all.then(cost)?, key }))
     }
 
     /// The premise of a certificate with this test.
@@ -255,6 +293,15 @@ fn tally(reader: &Reader, classes: &[u32], judged: &[f64], rows: f64) -> Result<
         }
     }
     Ok(Tally::Classes(hits))
+}
+
+/// What is counted during a run: how many are judged right and wrong, whatever their classes, or errors.
+fn overall(reader: &Reader, judged: &[f64], rows: f64) -> Result<Tally, Refusal> {
+    if reader.classes.is_empty() {
+        return tally(reader, &[], judged, rows);
+    }
+    let right = judged.iter().filter(|right| **right != 0.0).count();
+    Ok(Tally::Classes(vec![[right as u64, (judged.len() - right) as u64]]))
 }
 
 /// One example of every held-out unit, drawn at random, and its class.
@@ -302,9 +349,7 @@ impl HeldOut<'_> {
         let judged = network.judge(&self.loaded.examples, &which)?;
         let tested = match test {
             Some((test, permit)) => {
-                // The true number of held-out units is private: this is how many there are on average.
-                let rows = self.size as f64 * self.share / (1.0 - self.share);
-                let tally = tally(self.reader, &classes, &judged, rows)?;
+                let tally = tally(self.reader, &classes, &judged, self.rows())?;
                 tally.released(&test.terms, &mut payer.with(permit))?
             }
             None => {
@@ -313,6 +358,36 @@ impl HeldOut<'_> {
             }
         };
         Ok(HeldOutScore::new(&tested, self.reader, self.share))
+    }
+
+    /// The true number of held-out units is private: this is how many there are on average.
+    fn rows(&self) -> f64 {
+        self.size as f64 * self.share / (1.0 - self.share)
+    }
+
+    /// As [`score`](Self::score) during a run: with the noise of one evaluation, and over all classes.
+    ///
+    /// # Guarantee
+    /// That of one evaluation of the test, about the held-out units, whatever the network is: `evaluations`.
+    pub(crate) fn evaluate(
+        &self,
+        network: &mut Aggregation,
+        test: Option<(&HeldOutTest, &mut Permit)>,
+        payer: &mut NoiseSession,
+    ) -> Result<HeldOutScore, Refusal> {
+        let (which, _) = one_each(self.loaded, payer)?;
+        let judged = network.judge(&self.loaded.examples, &which)?;
+        let tested = match test {
+            Some((test, permit)) => {
+                let Some(terms) = &test.evaluation else {
+                    return Err(Refusal::internal("a score that is not part of the plan"));
+                };
+                let tally = overall(self.reader, &judged, self.rows())?;
+                tally.released(terms, &mut payer.with(permit))?
+            }
+            None => Tested::Exact(overall(self.reader, &judged, which.len() as f64)?.exact(&judged)),
+        };
+        Ok(HeldOutScore::new(&tested, self.reader, self.share).overall())
     }
 }
 

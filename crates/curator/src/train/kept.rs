@@ -25,6 +25,9 @@ const BUDGET: &[&str] = &["epsilon", "delta", "noise-multiplier", "non-private"]
 /// The key of the ledger for the noisy number of units.
 const COUNTED: &str = "counted";
 
+/// The key of the ledger for the number of scores on held-out units during the run.
+const EVALUATIONS: &str = "evaluations";
+
 /// Keys that make the plan, the recipe and the weights, which the trainer compares; those of [`BUDGET`] are compared after it.
 const OF_TRAINER: &[&str] = &[
     "epsilon",
@@ -55,7 +58,12 @@ const OF_TRAINER: &[&str] = &[
 ];
 
 /// What the ledger of a network says was asked for.
-pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -> Result<Value, Refusal> {
+pub(super) fn request(
+    run: &Train,
+    evaluations: Option<u64>,
+    reader: &Reader,
+    description: &Description,
+) -> Result<Value, Refusal> {
     let mut kept = Train { out: None, counted: None, ..run.clone() };
     kept.data = whole_pattern(kept.data.as_deref());
     kept.reading = whole_reading(&kept.reading);
@@ -77,7 +85,11 @@ pub(super) fn request(run: &Train, reader: &Reader, description: &Description) -
         files.insert("vocabulary".to_owned(), digest(vocabulary.as_bytes()).into());
     }
     files.insert("classes".to_owned(), json!(reader.classes));
-    Ok(json!({"kind": ModelKind::Network, "request": request, "files": files}))
+    let mut kept = json!({"kind": ModelKind::Network, "request": request, "files": files});
+    if let Some(count) = evaluations {
+        kept[EVALUATIONS] = count.into();
+    }
+    Ok(kept)
 }
 
 /// Refuses a run that goes on otherwise than it began, naming the first difference that the trainer does not see itself.
@@ -93,6 +105,12 @@ pub(super) fn compare(was: &Value, is: &Value) -> Result<(), Refusal> {
             let name = if key == "dataset-size" { "size" } else { key };
             return Err(changed(name, &old[key], &new[key]));
         }
+    }
+    // Held-out units pay for scores: with others than planned, what was drawn would not be what is certified.
+    if was[EVALUATIONS] != is[EVALUATIONS] {
+        let text = "the run was started with another number of held-out scores to stop by: give the same ⟦patience⟧, ⟦held_out⟧ and \
+                    ⟦validation⟧, or start a new run";
+        return Err(Refusal::about(Code::Changed, "resume", text));
     }
     for file in ["schema", "vocabulary", "classes", "model"] {
         if was["files"][file] != is["files"][file] {
@@ -215,6 +233,12 @@ mod tests {
         // A run may go on elsewhere.
         for (key, value) in [("device", json!("cuda")), ("chunk", json!(64))] {
             other(key, value).unwrap();
+        }
+        let mut paid = was.clone();
+        paid["evaluations"] = json!(4);
+        compare(&paid, &paid).unwrap();
+        for (was, is) in [(&was, &paid), (&paid, &was)] {
+            assert_eq!(compare(was, is).unwrap_err().code(), Code::Changed);
         }
         let refusal = other("examples-per-user", json!(2)).unwrap_err();
         assert_eq!(refusal.code(), Code::Changed);

@@ -28,6 +28,7 @@
 //! | `cyclic` | batches that come round in every epoch, with correlated noise |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `held_out` | units that are not trained on, and the noisy score on them |
+//! | `evaluations` | noisy scores on them during a run, which may end it |
 //! | `reference` | the reference records of an adversarial training |
 //! | `federated` | parties that train together, and who holds what |
 //! | `course` | the steps |
@@ -45,6 +46,7 @@ mod course;
 mod cyclic;
 mod describe;
 mod encoding;
+mod evaluations;
 mod federated;
 mod held_out;
 mod kept;
@@ -68,6 +70,7 @@ mod text;
 pub use crate::bill::Sizing;
 pub use augment::augmentation;
 pub use computing::device;
+pub use evaluations::HeldOutEvaluation;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
 pub use held_out::HeldOutScore;
 pub use outcome::{

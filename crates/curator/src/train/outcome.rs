@@ -1,5 +1,6 @@
 //! The outcome of a training.
 
+use super::evaluations::HeldOutEvaluation;
 use super::federated::{FederatedMethod, FederatedUnit};
 use super::held_out::HeldOutScore;
 use crate::bill::Sizing;
@@ -44,6 +45,9 @@ pub struct Finished {
     pub device: Device,
     /// The expected number of epochs.
     pub epochs: f64,
+    /// The scores on held-out units during the run, which it may have ended by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evaluations: Vec<HeldOutEvaluation>,
     /// Only without privacy: how long private steps take is not covered by a certificate.
     pub examples_per_second: Option<f64>,
     /// How parties trained together; none for a training by one party.

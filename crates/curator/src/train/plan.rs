@@ -1,5 +1,6 @@
 //! A request to a checked plan. Files are opened; no example is read.
 
+use super::evaluations;
 use super::federated::sources;
 use super::held_out;
 use super::reader::{Input, Reader};
@@ -47,7 +48,7 @@ pub(super) fn plan(
     if resume.is_none() {
         recipe::fill(&mut run)?;
     }
-    let settings = settle(&mut run)?;
+    let mut settings = settle(&mut run)?;
     if let (Some(folder), None) = (&run.out, &resume) {
         check_new(folder, ModelKind::Network)?;
     }
@@ -81,8 +82,9 @@ pub(super) fn plan(
         }
         (None, None) => official,
     };
-    if let (Some(patience), None) = (run.patience, &validation) {
-        let remedy = "a training ends early by its score on PUBLIC data: give ⟦validation⟧, or leave it out";
+    settings.evaluations = evaluations::planned(&run, validation.is_some())?;
+    if let (Some(patience), None, None) = (run.patience, &validation, run.held_out) {
+        let remedy = "a training ends early by a score: give ⟦held_out⟧ for noisy ones, ⟦validation⟧ with PUBLIC data, or leave it out";
         return Err(Refusal::conflict("patience", patience, remedy));
     }
     if let Some(same) = validation.as_ref().filter(|given| {

@@ -91,3 +91,56 @@ pub(super) fn named(error: TrainError, source: &Source) -> Refusal {
         other => other.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+    use reticent_data::Images;
+    use reticent_train::{Device, Inputs, Targets};
+    use std::sync::Arc;
+
+    const NETWORK: &str = "input = [1, 8, 8]\n[features]\nkind = \"random-convolutions\"\nfilters = 4\nsize = 3\npool = 3\n\
+                           [[layer]]\nkind = \"flatten\"\n[[layer]]\nkind = \"linear\"\nout = 2\n";
+
+    fn images(count: usize) -> Loaded {
+        let values = (0..64 * count).map(|place| (place % 7) as f32).collect();
+        let examples =
+            Examples::new(&[1, 8, 8], Inputs::Real(values), Targets::Classes(vec![0; count])).unwrap();
+        Loaded { examples, users: None, rows: None }
+    }
+
+    #[test]
+    fn all_sets_go_through_the_features() {
+        let description = Description::from_toml(NETWORK, "model.toml").unwrap();
+        let computing = Computing::new(Device::Cpu, Some(1), None);
+        let engine = computing.engine(&description).unwrap();
+        let pixels = Images::new((1, 8, 8), vec![0; 64], vec![0], "images").unwrap();
+        let source = Source::Memory("images".to_owned(), Arc::new(pixels));
+        let sets = || ExampleSets {
+            loaded: images(4),
+            held: Some(images(3)),
+            public: Some((images(2), &source)),
+            source: &source,
+        };
+        let prepare = |sets: ExampleSets<'_>| -> Vec<Examples> {
+            let own = sets.prepared(&description, Augmentation::Flip, &computing, &Unwatched::new()).unwrap();
+            own.check(&*engine).unwrap();
+            vec![own.loaded.examples, own.held.unwrap().examples, own.public.unwrap().0.examples]
+        };
+        let [loaded, held, public] = &prepare(sets())[..] else { panic!() };
+        // Copies are made of what is trained on alone.
+        assert_eq!((loaded.len(), held.len(), public.len()), (8, 3, 2));
+        assert!(held.shape() == loaded.shape() && public.shape() == loaded.shape());
+        assert_ne!(held.shape(), images(1).examples.shape());
+        // The broken twins leave one set as it was read.
+        let whole = |held: Loaded, public: Loaded| {
+            let loaded = Loaded { examples: loaded.clone(), ..images(0) };
+            let public = Some((public, &source));
+            ExampleSets { loaded, held: Some(held), public, source: &source }.check(&*engine)
+        };
+        let of = |examples: &Examples| Loaded { examples: examples.clone(), ..images(0) };
+        whole(of(held), of(public)).unwrap();
+        assert!(whole(images(3), of(public)).is_err() && whole(of(held), images(2)).is_err());
+    }
+}

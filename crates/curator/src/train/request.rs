@@ -175,8 +175,8 @@ pub struct Train {
     pub out: Option<PathBuf>,
     /// Parties that train together; none for a training by one party.
     pub federated: Option<Federated>,
-    /// After how many epochs without a better score on the validation data the training ends. The certificate is that of all planned
-    /// steps.
+    /// After how many scores without a better one the training ends: on the validation data after every epoch, or without them on held-out
+    /// units, with noise. The certificate is that of all planned steps and scores.
     pub patience: Option<u64>,
     /// The share of the units that is held out of the training by a keyed hash, to test on with noise.
     #[serde(alias = "held_out")]

@@ -2,6 +2,7 @@
 
 use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
+use super::evaluations::{self, Evaluations};
 use super::federated::{read as read_parties, terms as federated_terms, unit};
 use super::held_out::{self, HeldOut};
 use super::outcome::{
@@ -133,10 +134,16 @@ impl Planned for TrainPlan {
                 if !is_open {
                     stored::check_paths(writer, &run)?;
                 }
-                Some(stored::check_same(writer, &run, &reader, &description, (&source.name(), content))?)
+                Some(stored::check_same(
+                    writer,
+                    (&run, settings.evaluations),
+                    &reader,
+                    &description,
+                    (&source.name(), content),
+                )?)
             }
             (Some(writer), None) => {
-                let request = kept::request(&run, &reader, &description)?;
+                let request = kept::request(&run, settings.evaluations, &reader, &description)?;
                 stored::begin(writer, request, &reader, &description)?;
                 store_fingerprint(writer, content, None)?;
                 None
@@ -205,7 +212,8 @@ impl Planned for TrainPlan {
                 kept::add_count(writer, &run)?;
                 trainer.resume_under(writer.hand_over()?)?;
                 if let Some(begun) = &begun {
-                    kept::compare_budget(begun, &kept::request(&run, &reader, &description)?)?;
+                    let is = kept::request(&run, settings.evaluations, &reader, &description)?;
+                    kept::compare_budget(begun, &is)?;
                 }
                 resume.check_cause(trainer.is_finished())?;
                 if let Some(cause) = resume.cause().filter(|_| !trainer.is_finished()) {
@@ -228,6 +236,17 @@ impl Planned for TrainPlan {
         }
         watch.listen();
         let facts = start.facts();
+        let evaluations = match (&held, run.held_out, settings.evaluations) {
+            (Some(loaded), Some(share), Some(count)) => Some(Evaluations {
+                held: HeldOut { reader: &reader, loaded, share, size: agreement.size },
+                test: agreement.test.as_ref().zip(test_permit.as_mut()),
+                payer: &mut *payer,
+                count,
+                drawn: out.as_deref().map(evaluations::stored).transpose()?.unwrap_or_default(),
+                writer: writer.as_ref(),
+            }),
+            _ => None,
+        };
         let mut course = TrainingLoop {
             facts: &facts,
             trainer: &mut trainer,
@@ -238,6 +257,7 @@ impl Planned for TrainPlan {
             federated: federated.as_ref(),
             every: settings.every,
             patience: run.patience,
+            evaluations,
         };
         let end = course.run(watch)?;
         // Who asked for the end may have looked at what the run showed.
@@ -248,6 +268,7 @@ impl Planned for TrainPlan {
         if let Some(writer) = &writer {
             stored::write_certificate(writer, certificate.as_ref())?;
         }
+        let evaluated = course.evaluations.map(|own| own.drawn).unwrap_or_default();
         let progress = trainer.progress();
         let End::Finished(metrics) = end else {
             return Ok(Trained::Interrupted(Box::new(InterruptedTraining::new(
@@ -302,6 +323,7 @@ impl Planned for TrainPlan {
             dataset_size: agreement.size,
             device: computing.device,
             epochs: metrics.epoch,
+            evaluations: evaluated,
             examples_per_second: metrics.examples_per_second,
             federated: holders.as_ref().zip(federated.as_ref()).map(|(holders, federated)| {
                 FederatedSummary {

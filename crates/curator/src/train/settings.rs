@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) every: Option<CheckpointInterval>,
     /// Whether the learning rate follows from the number of units.
     pub(crate) rate_by_size: bool,
+    /// How many scores on held-out units during the run are paid for.
+    pub(crate) evaluations: Option<u64>,
 }
 
 impl Settings {
@@ -102,9 +104,11 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         }
     }
     if run.patience == Some(0) {
-        return Err(Refusal::value("patience", 0, "give a number of epochs, at least 1"));
+        return Err(Refusal::value("patience", 0, "give a number of scores, at least 1"));
     }
     let every = run.checkpoint_every.as_deref().map(every).transpose()?;
+    // Whether there are public data to stop by is known when they are found.
+    let evaluations = None;
     Ok(Settings {
         budget,
         neighboring,
@@ -116,6 +120,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         adversarial,
         every,
         rate_by_size,
+        evaluations,
     })
 }
 

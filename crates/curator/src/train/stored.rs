@@ -125,18 +125,18 @@ pub(crate) fn write_run(writer: &mut Writer, run: &Train, reader: &Reader) -> Re
 /// were changed meanwhile. Returns what it began with, whose budget is compared once more when the trainer has compared its own.
 pub(crate) fn check_same(
     writer: &Writer,
-    run: &Train,
+    (run, evaluations): (&Train, Option<u64>),
     reader: &Reader,
     description: &Description,
     data: (&str, Content<'_>),
 ) -> Result<Value, Refusal> {
     let folder = writer.folder();
-    let is = kept::request(run, reader, description)?;
+    let is = kept::request(run, evaluations, reader, description)?;
     let stored = Train::read(&folder.join(RUN_FILE))?;
     let was = match writer.request() {
         Some(was) => was.clone(),
         // A run from before the ledger kept the request: what the file says is all that is known.
-        None => kept::request(&stored, reader, description)?,
+        None => kept::request(&stored, None, reader, description)?,
     };
     kept::compare(&was, &is)?;
     // A ledger without terms gets them from the trainer, which has nothing to compare them with.

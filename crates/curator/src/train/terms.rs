@@ -104,7 +104,7 @@ pub(crate) fn pay(
         (None, _) => whole,
     };
     let before = counting.as_ref().map_or(&bill.events[..], Counting::events);
-    let beside = HeldOutTest::of(run, reader, whole.epsilon)?.map(|test| test.event);
+    let beside = HeldOutTest::of(run, reader, whole.epsilon, settings.evaluations)?.map(|test| test.event);
     let purchase = Purchase::charge(before, Main::Share(share), beside, payer)?.counting(counting);
     Ok(Some(PaidTerms { purchase, settled: None }))
 }
@@ -212,9 +212,9 @@ pub(crate) fn agree_by(
     };
     // As for a linear model, the test has the ε of all that is beside it: other units pay for it.
     let test = match (settings.budget, &terms) {
-        (Budget::Target(whole), _) => HeldOutTest::of(run, reader, whole.epsilon)?,
+        (Budget::Target(whole), _) => HeldOutTest::of(run, reader, whole.epsilon, settings.evaluations)?,
         (Budget::Noise { .. }, TrainingTerms::Private(plan)) => {
-            HeldOutTest::of(run, reader, plan.epsilon(plan.steps())?)?
+            HeldOutTest::of(run, reader, plan.epsilon(plan.steps())?, settings.evaluations)?
         }
         _ => None,
     };

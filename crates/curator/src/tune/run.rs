@@ -164,7 +164,7 @@ impl Planned for TunePlan {
         let opened = computing.open()?;
         let test_epsilon = self.trials.test_epsilon(whole.epsilon)?;
         let test = match self.on {
-            SelectOn::HeldOut => HeldOutTest::of(&run, &reader, test_epsilon)?,
+            SelectOn::HeldOut => HeldOutTest::of(&run, &reader, test_epsilon, None)?,
             SelectOn::Validation => None,
         };
         // The whole search is on record before a value is read; a process that is killed has spent it.
