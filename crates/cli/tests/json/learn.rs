@@ -81,9 +81,7 @@ fn networks() {
             &[&train[..], &private, &["--steps", "2", "--held-out", "0.3", "--clipping", "quantile"]]
                 .concat(),
         ),
-        json(
-            &[&train[..], &private, &["--steps", "4", "--held-out", "0.3", "--patience", "2"]].concat(),
-        ),
+        json(&[&train[..], &private, &["--steps", "4", "--held-out", "0.3", "--patience", "2"]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
         json(
             &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]

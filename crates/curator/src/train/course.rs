@@ -124,7 +124,8 @@ impl TrainingLoop<'_> {
         let report = (self.agreement.epoch(start.steps) / MOST_REPORTS).max(1.0);
         let mut last = None;
         let own = self.evaluations.as_ref();
-        let mut standstill = own.map_or_else(Standstill::default, |own| own.standstill(start.taken, start.steps));
+        let mut standstill =
+            own.map_or_else(Standstill::default, |own| own.standstill(start.taken, start.steps));
         while !self.trainer.is_finished() {
             let now = self.trainer.step()?;
             bar.at(now.taken);
@@ -162,7 +163,9 @@ impl TrainingLoop<'_> {
                 last = Some(metrics);
                 let score = match (&self.evaluations, found) {
                     (Some(_), found) => found.map(|found| found.score.merit()),
-                    (None, _) => metrics.validation_accuracy.or_else(|| metrics.validation_loss.map(|loss| -loss)),
+                    (None, _) => {
+                        metrics.validation_accuracy.or_else(|| metrics.validation_loss.map(|loss| -loss))
+                    }
                 };
                 if let Some(patience) = self.patience
                     && standstill.lasts(score, patience)

@@ -47,10 +47,10 @@ const MOST_PARTS: u64 = 20;
 pub struct HeldOutEvaluation {
     /// Which of the planned evaluations it is, from 1.
     pub number: u64,
-    /// After how many steps.
-    pub step: u64,
     /// The score.
     pub score: HeldOutScore,
+    /// After how many steps.
+    pub step: u64,
 }
 
 /// How many evaluations a run pays for; none where it does not end by its held-out score. Public data, where there are any, decide
@@ -65,7 +65,9 @@ pub(super) fn planned(run: &Train, has_public: bool) -> Result<Option<u64>, Refu
     let count = parts.clamp(1, MOST_PARTS) - 1;
     if patience >= count {
         let remedy = match count {
-            0 | 1 => "too short a run to end early: give at least 3 epochs or steps, or leave it out".to_owned(),
+            0 | 1 => {
+                "too short a run to end early: give at least 3 epochs or steps, or leave it out".to_owned()
+            }
             _ => format!("this run has {count} held-out scores: give a number from 1 to {}", count - 1),
         };
         return Err(Refusal::value("patience", patience, remedy));
@@ -181,7 +183,9 @@ mod tests {
         assert_eq!(planned(&run(5.0, 2), true).unwrap(), None);
         assert_eq!(planned(&Train { held_out: None, ..run(5.0, 2) }, false).unwrap(), None);
         assert_eq!(planned(&Train { patience: None, ..run(5.0, 2) }, false).unwrap(), None);
-        for (epochs, patience, part) in [(5.0, 4, "from 1 to 3"), (2.0, 1, "too short"), (1.0, 1, "too short")] {
+        for (epochs, patience, part) in
+            [(5.0, 4, "from 1 to 3"), (2.0, 1, "too short"), (1.0, 1, "too short")]
+        {
             let refusal = planned(&run(epochs, patience), false).unwrap_err();
             assert_eq!(refusal.field(), Some("patience"));
             assert!(refusal.to_string().contains(part), "{refusal}");
@@ -303,7 +307,8 @@ mod tests {
         let refusal = Train { held_out: None, ..idle() }.check().unwrap_err();
         assert_eq!(refusal.field(), Some("patience"), "{refusal}");
         assert!(refusal.to_string().contains("held_out"), "{refusal}");
-        let plain = Train { non_private: Some(true), epsilon: None, delta: None, dataset_size: None, ..idle() };
+        let plain =
+            Train { non_private: Some(true), epsilon: None, delta: None, dataset_size: None, ..idle() };
         let done = plain.check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
         let Trained::Finished(run) = done else { panic!() };
         assert!(run.certificate.is_none() && run.evaluations.iter().all(|own| !own.score.is_noisy));
@@ -319,6 +324,49 @@ mod tests {
                 assert!(steps <= count || numbers.len() as u64 == count, "{steps} {count}");
             }
         }
+    }
+
+    /// The law of everything that a small run gives out. A step is a randomized response of ε about the bit of the training unit, and a
+    /// score one about the bit of the held-out unit, which the last step decides how to ask; a score of 0 ends the run.
+    fn transcripts(trained: bool, held: bool, [step, score]: [f64; 2], left: u32) -> Vec<(Vec<bool>, f64)> {
+        let truth = |epsilon: f64| epsilon.exp() / (1.0 + epsilon.exp());
+        let chance = |bit: bool, said: bool, epsilon: f64| {
+            if bit == said { truth(epsilon) } else { 1.0 - truth(epsilon) }
+        };
+        let mut found = Vec::new();
+        for (one, other) in [(false, false), (false, true), (true, false), (true, true)] {
+            let own = chance(trained, one, step) * chance(held ^ one, other, score);
+            let rest = match other && left > 1 {
+                true => transcripts(trained, held, [step, score], left - 1),
+                false => vec![(Vec::new(), 1.0)],
+            };
+            found.extend(
+                rest.into_iter().map(|(said, share)| ([vec![one, other], said].concat(), own * share)),
+            );
+        }
+        found
+    }
+
+    /// The largest loss between two runs.
+    fn loss(one: [bool; 2], other: [bool; 2], costs: [f64; 2]) -> f64 {
+        let [one, other] = [one, other].map(|[trained, held]| transcripts(trained, held, costs, 3));
+        let law: std::collections::BTreeMap<_, _> = other.into_iter().collect();
+        one.into_iter().map(|(said, share)| (share / law[&said]).ln().abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn parts_that_take_turns_cost_as_much_as_the_dearer() {
+        let costs = [0.3, 0.2];
+        let (steps, scores) = (3.0 * costs[0], 3.0 * costs[1]);
+        for bit in [false, true] {
+            let trained = loss([false, bit], [true, bit], costs);
+            let held = loss([bit, false], [bit, true], costs);
+            assert!(trained <= steps + 1e-12 && held <= scores + 1e-12, "{trained} {held}");
+            // Both are reached: a score that is not charged is seen.
+            assert!(trained > steps - 1e-12 && held > scores - 1e-12, "{trained} {held}");
+        }
+        // The broken twin has one unit in both parts.
+        assert!(loss([false, false], [true, true], costs) > steps + 0.1);
     }
 
     #[test]

@@ -106,7 +106,8 @@ mod tests {
 
     fn images(count: usize) -> Loaded {
         let values = (0..64 * count).map(|place| (place % 7) as f32).collect();
-        let examples = Examples::new(&[1, 8, 8], Inputs::Real(values), Targets::Classes(vec![0; count])).unwrap();
+        let examples =
+            Examples::new(&[1, 8, 8], Inputs::Real(values), Targets::Classes(vec![0; count])).unwrap();
         Loaded { examples, users: None, rows: None }
     }
 

@@ -25,7 +25,9 @@
 use crate::refusal::Refusal;
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod, calibrate};
 use reticent_core::rounding::{mul_down, mul_up};
-use reticent_core::{Code, Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, NoiseMultiplier};
+use reticent_core::{
+    Code, Delta, Epsilon, Event, Fact, Guarantee, InvalidValue, Neighboring, NoiseMultiplier,
+};
 use reticent_noise::sampler::TrialLaw;
 use reticent_train::PlanSettings;
 
@@ -48,7 +50,11 @@ impl TrialTerms {
     }
 
     /// The event of the whole search, each of whose trials takes the steps of one candidate and beside them this test.
-    pub(crate) fn event(&self, candidates: &[Candidate], test: Option<&Event>) -> Result<Event, InvalidValue> {
+    pub(crate) fn event(
+        &self,
+        candidates: &[Candidate],
+        test: Option<&Event>,
+    ) -> Result<Event, InvalidValue> {
         let steps = candidates.iter().map(Candidate::event).collect::<Result<Vec<_>, _>>()?;
         let trial = match (<[Event; 1]>::try_from(steps), test) {
             (Ok([only]), None) => only,
@@ -154,6 +160,16 @@ impl Price {
         let epsilon = Epsilon::new(cost(&own)?.epsilon(spare.delta)?.upper)?;
         let guarantee = Guarantee { epsilon, delta: budget.delta };
         Ok(Self { event: trials.event(&own, test)?, candidates: own, guarantee })
+    }
+
+    /// What a reader of the event has to know; none with one candidate.
+    pub(crate) fn fact(&self) -> Option<Fact> {
+        let count = self.candidates.len();
+        let text = format!(
+            "a trial is one of {count} candidates, drawn without the data: its training units are in that part of `parallel`, and the parts of \
+             the other candidates are empty"
+        );
+        (count > 1).then_some(Fact::Other(text))
     }
 
     /// The candidate that a trial with these settings is; none where the search was not priced for them.

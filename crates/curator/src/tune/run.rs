@@ -13,8 +13,8 @@ use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use crate::train::{
     AgreedTerms, Budget, ExampleSets, HeldOut, HeldOutScore, HeldOutTest, Loaded, Reader, Size, Start, Train,
-    TrainPlan, agree_by, counting, finish, hold_out, map_facts, network, same_data, settle, size, text_recipe,
-    write_certificate, write_public, write_run,
+    TrainPlan, agree_by, counting, finish, hold_out, map_facts, network, same_data, settle, size,
+    text_recipe, write_certificate, write_public, write_run,
 };
 use crate::watch::Work;
 use reticent_core::{Certificate, Code, Fact, Guarantee, Permit, Plan};
@@ -93,7 +93,9 @@ impl Shared<'_> {
         let mut paid = paid.map_err(Refusal::internal)?;
         // The permit has the steps of every candidate, and a trial takes those of one.
         let steps = plan.charges()?;
-        let [steps] = steps.events() else { return Err(Refusal::internal("the steps of a trial are one event")) };
+        let [steps] = steps.events() else {
+            return Err(Refusal::internal("the steps of a trial are one event"));
+        };
         let permit = permit.take(steps).map_err(Refusal::internal)?;
         let (examples, units) = (self.examples.clone(), self.units.clone());
         let mut trainer = Trainer::private(engine, examples, units, plan.clone(), recipe, permit)?;
@@ -259,6 +261,7 @@ fn certificate(price: &Price, best: &Trial, shared: &Shared<'_>) -> Result<Certi
     let own =
         Certificate::compose(own.unit, own.neighboring, events, price.guarantee, accountant, own.public);
     let whole = best.agreement.certificate(own, shared.reader)?.taking(Fact::HiddenTrials);
+    let whole = price.fact().into_iter().fold(whole, Certificate::taking);
     Ok(match &shared.test {
         Some(test) => whole.taking(test.fact()),
         None => whole,
