@@ -366,7 +366,7 @@ mod tests {
             assert!(trained > steps - 1e-12 && held > scores - 1e-12, "{trained} {held}");
         }
         // The broken twin has one unit in both parts.
-        assert!(loss([false, false], [true, true], costs) > steps + 0.1);
+        assert!(loss([false, true], [true, false], costs) > steps + 0.5);
     }
 
     #[test]
