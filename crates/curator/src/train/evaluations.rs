@@ -141,12 +141,25 @@ impl Evaluations<'_> {
         let mut found = Standstill::default();
         for before in 1..=step {
             let number = due(before, steps, self.count);
-            if let Some(known) = self.drawn.iter().find(|known| Some(known.number) == number) {
-                found.lasts(Some(known.score.merit()), u64::MAX);
+            let known = self.drawn.iter().find(|known| Some(known.number) == number);
+            if let Some(merit) = known.map(|known| known.score.merit()).filter(|merit| merit.is_finite()) {
+                found.lasts(Some(merit), u64::MAX);
             }
         }
         found
     }
+}
+
+/// Warns if scores were too noisy to end a run by.
+pub(super) fn blind(drawn: &[HeldOutEvaluation]) -> Option<String> {
+    let lost = drawn.iter().filter(|own| !own.score.merit().is_finite()).count();
+    (lost > 0).then(|| {
+        format!(
+            "{lost} of {} held-out scores were too noisy to tell anything, and did not count for ⟦patience⟧: give a larger ⟦held_out⟧, fewer \
+             ⟦epochs⟧ or a larger ⟦epsilon⟧",
+            drawn.len()
+        )
+    })
 }
 
 /// The evaluations that were drawn before in a folder.
