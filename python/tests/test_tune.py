@@ -11,7 +11,7 @@ import pytest
 import reticent
 from networks import IMAGES, SCHEMA, TEXTS, KINDS, WORDS, X, Y, refused
 from reticent import train
-from reticent.errors import BudgetError, RequestError
+from reticent.errors import BudgetError, ReticentError
 from reticent.train import Linear, Network, Tanh, tuning
 
 SHORT = {"epsilon": 4, "delta": 1e-4, "dataset_size": 54, "batch_size": 27, "steps": 2, "trials": 2}
@@ -83,7 +83,7 @@ def test_public_data_score_without_noise():
 def test_a_budget_pays_for_the_whole_search():
     budget = reticent.Budget(epsilon=5, delta=1e-3)
     reticent.tune("logistic", X, Y, search=RATES, budget=budget, **ARRAY, **SHORT)
-    assert 3 < 5 - budget.left() <= 4
+    assert 3 < 5 - budget.left <= 4
     with pytest.raises(BudgetError):
         reticent.tune("logistic", X, Y, search=RATES, budget=budget, **ARRAY, **SHORT)
 
@@ -107,7 +107,7 @@ def test_searches_are_written_as_the_command_reads_them():
      {"optimizer": ["sgd|adam"]}, {"epochs": (1, 5)}, {"epsilon": [1, 2]}, {"color": ["red"]}, {"steps": [1.5]}],
 )
 def test_searches_without_meaning_are_refused(search):
-    refused(lambda: reticent.tune("logistic", X, Y, search=search, **ARRAY, **SHORT), RequestError, "search")
+    refused(lambda: reticent.tune("logistic", X, Y, search=search, **ARRAY, **SHORT), ReticentError, "search")
 
 
 @pytest.mark.parametrize(
@@ -124,15 +124,15 @@ def test_searches_without_meaning_are_refused(search):
 )
 def test_arguments_without_meaning_are_refused(change, field):
     given = {**ARRAY, **SHORT, **change}
-    refused(lambda: reticent.tune("logistic", X, Y, search=RATES, **given), RequestError, field)
+    refused(lambda: reticent.tune("logistic", X, Y, search=RATES, **given), ReticentError, field)
 
 
 def test_patience_on_held_out_rows_pays_for_its_plan(tmp_path):
     seen: list[dict] = []
     rng = np.random.default_rng(3)
-    rows = rng.uniform(0, 1, (2000, 2))
+    rows = rng.uniform(0, 1, (20_000, 2))
     model = train.fit("logistic", rows, rows[:, 0] > 0.5, bounds=(0, 1), classes=[False, True], epsilon=2,
-                      delta=1e-5, dataset_size=1800, batch_size=100, steps=20, learning_rate=1e-6, held_out=0.1,
+                      delta=1e-5, dataset_size=18_000, batch_size=100, steps=20, learning_rate=1e-6, held_out=0.1,
                       patience=1, callbacks=seen.append, out=tmp_path / "run")
     # It learns nothing, so the noise decides which score is the best.
     assert model.steps < 20 and len(model.evaluations) == model.steps

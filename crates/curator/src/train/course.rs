@@ -161,6 +161,8 @@ impl TrainingLoop<'_> {
                     stored::add_metrics(folder, &metrics)?;
                 }
                 last = Some(metrics);
+                // A score that is too noisy to tell anything says nothing about a standstill, either.
+                let is_blind = found.as_ref().is_some_and(|found| found.score.merit() == f64::NEG_INFINITY);
                 let score = match (&self.evaluations, found) {
                     (Some(_), found) => found.map(|found| found.score.merit()),
                     (None, _) => {
@@ -168,6 +170,7 @@ impl TrainingLoop<'_> {
                     }
                 };
                 if let Some(patience) = self.patience
+                    && !is_blind
                     && standstill.lasts(score, patience)
                     && !self.trainer.is_finished()
                 {

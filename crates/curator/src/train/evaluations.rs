@@ -47,10 +47,10 @@ const MOST_PARTS: u64 = 20;
 pub struct HeldOutEvaluation {
     /// Which of the planned evaluations it is, from 1.
     pub number: u64,
-    /// After how many steps.
-    pub step: u64,
     /// The score.
     pub score: HeldOutScore,
+    /// After how many steps.
+    pub step: u64,
 }
 
 /// How many evaluations a run pays for; none where it does not end by its held-out score. Public data, where there are any, decide
@@ -141,12 +141,25 @@ impl Evaluations<'_> {
         let mut found = Standstill::default();
         for before in 1..=step {
             let number = due(before, steps, self.count);
-            if let Some(known) = self.drawn.iter().find(|known| Some(known.number) == number) {
-                found.lasts(Some(known.score.merit()), u64::MAX);
+            let known = self.drawn.iter().find(|known| Some(known.number) == number);
+            if let Some(merit) = known.map(|known| known.score.merit()).filter(|merit| merit.is_finite()) {
+                found.lasts(Some(merit), u64::MAX);
             }
         }
         found
     }
+}
+
+/// Warns if scores were too noisy to end a run by.
+pub(super) fn blind(drawn: &[HeldOutEvaluation]) -> Option<String> {
+    let lost = drawn.iter().filter(|own| !own.score.merit().is_finite()).count();
+    (lost > 0).then(|| {
+        format!(
+            "{lost} of {} held-out scores were too noisy to tell anything, and did not count for ⟦patience⟧: give a larger ⟦held_out⟧, fewer \
+             ⟦epochs⟧ or a larger ⟦epsilon⟧",
+            drawn.len()
+        )
+    })
 }
 
 /// The evaluations that were drawn before in a folder.
@@ -324,6 +337,49 @@ mod tests {
                 assert!(steps <= count || numbers.len() as u64 == count, "{steps} {count}");
             }
         }
+    }
+
+    /// The law of everything that a small run gives out. A step is a randomized response of ε about the bit of the training unit, and a
+    /// score one about the bit of the held-out unit, which the last step decides how to ask; a score of 0 ends the run.
+    fn transcripts(trained: bool, held: bool, [step, score]: [f64; 2], left: u32) -> Vec<(Vec<bool>, f64)> {
+        let truth = |epsilon: f64| epsilon.exp() / (1.0 + epsilon.exp());
+        let chance = |bit: bool, said: bool, epsilon: f64| {
+            if bit == said { truth(epsilon) } else { 1.0 - truth(epsilon) }
+        };
+        let mut found = Vec::new();
+        for (one, other) in [(false, false), (false, true), (true, false), (true, true)] {
+            let own = chance(trained, one, step) * chance(held ^ one, other, score);
+            let rest = match other && left > 1 {
+                true => transcripts(trained, held, [step, score], left - 1),
+                false => vec![(Vec::new(), 1.0)],
+            };
+            found.extend(
+                rest.into_iter().map(|(said, share)| ([vec![one, other], said].concat(), own * share)),
+            );
+        }
+        found
+    }
+
+    /// The largest loss between two runs.
+    fn loss(one: [bool; 2], other: [bool; 2], costs: [f64; 2]) -> f64 {
+        let [one, other] = [one, other].map(|[trained, held]| transcripts(trained, held, costs, 3));
+        let law: std::collections::BTreeMap<_, _> = other.into_iter().collect();
+        one.into_iter().map(|(said, share)| (share / law[&said]).ln().abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn parts_that_take_turns_cost_as_much_as_the_dearer() {
+        let costs = [0.3, 0.2];
+        let (steps, scores) = (3.0 * costs[0], 3.0 * costs[1]);
+        for bit in [false, true] {
+            let trained = loss([false, bit], [true, bit], costs);
+            let held = loss([bit, false], [bit, true], costs);
+            assert!(trained <= steps + 1e-12 && held <= scores + 1e-12, "{trained} {held}");
+            // Both are reached: a score that is not charged is seen.
+            assert!(trained > steps - 1e-12 && held > scores - 1e-12, "{trained} {held}");
+        }
+        // The broken twin has one unit in both parts.
+        assert!(loss([false, true], [true, false], costs) > steps + 0.5);
     }
 
     #[test]

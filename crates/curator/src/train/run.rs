@@ -302,6 +302,7 @@ impl Planned for TrainPlan {
         let mut warnings = public_warnings(budget, draft, agreement.size);
         warnings.extend(lost(progress));
         warnings.extend(exploded(&weights, &metrics));
+        warnings.extend(evaluations::blind(&evaluated));
         warnings.extend(score.iter().flat_map(|score| score.warnings.clone()));
         warnings.extend(agreement.plan().and_then(|plan| drowned(plan, agreement.batch)));
         let clipping_norm = trainer.clipping_norm()?;

@@ -25,7 +25,9 @@
 use crate::refusal::Refusal;
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod, calibrate};
 use reticent_core::rounding::{mul_down, mul_up};
-use reticent_core::{Code, Delta, Epsilon, Event, Guarantee, InvalidValue, Neighboring, NoiseMultiplier};
+use reticent_core::{
+    Code, Delta, Epsilon, Event, Fact, Guarantee, InvalidValue, Neighboring, NoiseMultiplier,
+};
 use reticent_noise::sampler::TrialLaw;
 use reticent_train::PlanSettings;
 
@@ -158,6 +160,16 @@ impl Price {
         let epsilon = Epsilon::new(cost(&own)?.epsilon(spare.delta)?.upper)?;
         let guarantee = Guarantee { epsilon, delta: budget.delta };
         Ok(Self { event: trials.event(&own, test)?, candidates: own, guarantee })
+    }
+
+    /// What a reader of the event has to know; none with one candidate.
+    pub(crate) fn fact(&self) -> Option<Fact> {
+        let count = self.candidates.len();
+        let text = format!(
+            "a trial is one of {count} candidates, drawn without the data: its training units are in that part of `parallel`, and the parts of \
+             the other candidates are empty"
+        );
+        (count > 1).then_some(Fact::Other(text))
     }
 
     /// The candidate that a trial with these settings is; none where the search was not priced for them.

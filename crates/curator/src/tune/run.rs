@@ -261,6 +261,7 @@ fn certificate(price: &Price, best: &Trial, shared: &Shared<'_>) -> Result<Certi
     let own =
         Certificate::compose(own.unit, own.neighboring, events, price.guarantee, accountant, own.public);
     let whole = best.agreement.certificate(own, shared.reader)?.taking(Fact::HiddenTrials);
+    let whole = price.fact().into_iter().fold(whole, Certificate::taking);
     Ok(match &shared.test {
         Some(test) => whole.taking(test.fact()),
         None => whole,

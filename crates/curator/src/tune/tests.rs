@@ -6,8 +6,8 @@ use crate::{Planned, Request, Session};
 use reticent_accounting::rdp::RdpAccountant;
 use reticent_accounting::{Accountant, CompositionMethod, Verdict, verify};
 use reticent_core::{
-    Certificate, Code, Delta, Epsilon, Event, Guarantee, Ledger, LedgerError, Neighboring, NoiseMultiplier,
-    Plan,
+    Certificate, Code, Delta, Epsilon, Event, Fact, Guarantee, Ledger, LedgerError, Neighboring,
+    NoiseMultiplier, Plan,
 };
 use reticent_noise::entropy::SeededForTests;
 use reticent_noise::sampler::TrialLaw;
@@ -346,6 +346,8 @@ fn a_search_over_what_a_trial_costs_states_every_candidate() {
     };
     // Four candidates and the test.
     assert!(matches!(&**trial, Event::Parallel { events } if events.len() == 5), "{trial:?}");
+    let is_told = |fact: &Fact| matches!(fact, Fact::Other(text) if text.contains("one of 4 candidates"));
+    assert!(tuned.certificate.public.iter().any(is_told));
     assert!(matches!(verify(&tuned.certificate).unwrap(), Verdict::Holds(_)));
     assert!(tuned.certificate.guarantee.epsilon.get() <= 3.0);
     assert_eq!(tuned.chosen["steps"].as_u64(), Some(tuned.steps));
