@@ -62,8 +62,8 @@ pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate,
     let settings = &plan.settings;
     let delta = if steps == 0 { Delta::ZERO } else { plan.delta };
     let event = match settings.cyclic {
-        Some(_) => plan.event.clone(),
-        None => Event::Repeated { count: steps, event: Box::new(plan.event.clone()) },
+        Some(_) => (*plan.event).clone(),
+        None => Event::Repeated { count: steps, event: plan.event.clone() },
     };
     let batch = plan.expected_batch();
     // A product of rate and size that is whole but for its last digit is shown as the whole number.

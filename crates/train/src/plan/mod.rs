@@ -160,7 +160,7 @@ pub struct PrivacyPlan {
     sigma: f64,
     delta: Delta,
     noise: Box<BulkNoise>,
-    event: Event,
+    event: Box<Event>,
     /// A noise multiplier below the noise's own that the event states instead.
     claimed: Option<f64>,
 }
@@ -331,7 +331,7 @@ impl PrivacyPlan {
             let remedy = "state at most as much noise as there is, and Gaussian noise";
             return Err(TrainError::invalid("noise_multiplier", multiplier, remedy));
         }
-        self.event = self.settings.event(NoiseMultiplier::new(multiplier)?)?;
+        self.event = Box::new(self.settings.event(NoiseMultiplier::new(multiplier)?)?);
         self.claimed = Some(multiplier);
         Ok(self)
     }
@@ -348,7 +348,7 @@ impl PrivacyPlan {
             }
             (None, BulkNoise::Student(noise)) => sampled(&settings, noise.event())?,
         };
-        let (delta, noise) = (Delta::new(delta)?, Box::new(noise));
+        let (delta, noise, event) = (Delta::new(delta)?, Box::new(noise), Box::new(event));
         let plan = Self { settings, law, sigma, delta, noise, event, claimed: None };
         let whole = plan.epsilon(plan.settings.steps)?;
         if !(whole.get().is_finite() && whole.get() < 1e6) {
@@ -429,9 +429,9 @@ impl PrivacyPlan {
     /// What all steps cost, as one event.
     pub(crate) fn whole(&self) -> Event {
         if self.settings.cyclic.is_some() {
-            return self.event.clone();
+            return (*self.event).clone();
         }
-        Event::Repeated { count: self.settings.steps, event: Box::new(self.event.clone()) }
+        Event::Repeated { count: self.settings.steps, event: self.event.clone() }
     }
 
     /// What a run of all steps costs: the event that a permit for it must cover.
