@@ -13,7 +13,7 @@ from ... import _native
 from ..terms import Outer, Term, allowance, cleared
 
 #: Gradients are kept if they take at most so many times the memory of the layer's input and output.
-SHARE = 2
+SHARE = 3
 
 
 class Slid(Term):
