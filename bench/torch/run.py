@@ -1,24 +1,38 @@
 """Times a training step of PyTorch modules: plain, by ``reticent.torch``, and by Opacus and FastDP where they can be imported.
 
+On a CPU, in an environment with PyTorch, Opacus and the package built for release (about ten minutes):
+
     python bench/torch/run.py --device cpu --threads 2 --out bench/torch/results/cpu.json
 
-Where nothing can be installed, put the sources of the package with its native module and those of the peers on the path:
+On a machine with a GPU and PyTorch, where nothing can be installed and nothing compiled (about five minutes): bring along the native
+module that `maturin develop --release` puts into `python/reticent`, and Opacus, whose sources
 
-    PYTHONPATH=python:opacus_unzipped python bench/torch/run.py --device cuda --out bench/torch/results/h200.json
+    pip install --no-deps --target target/torch-peers opacus
 
-One process times everything, in turns, so that all see the same machine. A step is forward, backward, noise and update of SGD on one
-batch that stays in memory; sampling is not part of it. Results are the best of the rounds, in milliseconds, with the peak of GPU memory.
+puts where they can be carried from. There, from the root of the working tree:
+
+    PYTHONPATH=python:target/torch-peers python3 bench/torch/run.py --device cuda --out "$OUT/h200.json"
+
+Results are written after every model. `python3 bench/torch/page.py` writes the pages from all files in `bench/torch/results`.
+
+One process times a model, in turns, so that all see the same machine. A step is forward, backward, noise and update of SGD on one batch
+that stays in memory; drawing the next sample is part of our step. Results are the best of the rounds, in milliseconds. Memory on a GPU
+is the most that tensors hold in a step more than before it. On a CPU it is the most that a process of its own holds in its first three
+steps more than before them (resident memory).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import datetime
 import gc
 import importlib.metadata
 import json
+import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -29,9 +43,10 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from models import MODELS
+import harness  # noqa: E402
+from models import MODELS  # noqa: E402
 
 NORM, NOISE = 1.0, 1.0
 
@@ -178,6 +193,38 @@ def measure(name: str, device: str, ways: list[str], rounds: int, seconds: float
     return found
 
 
+def resident(field: str) -> int:
+    """Resident memory of this process in KiB, now (VmRSS) or at its peak (VmHWM)."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1])
+
+
+def remember(name: str, way: str, rows: int | None) -> None:
+    """Prints by how many KiB three steps raise the memory of this process."""
+    make, data, on_cpu, _ = MODELS[name]
+    torch.manual_seed(0)
+    model = make().train()
+    x, y = data(rows or on_cpu)
+    step = WAYS[way](model, x, y)
+    gc.collect()
+    # Resets the peak; processes without the right keep the higher of both.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    for _ in range(3):
+        step()
+    print("peak", resident("VmHWM") - before)
+
+
+def memory_of(name: str, way: str, threads: int, rows: int | None) -> float | None:
+    """The memory of steps in a process of its own, in MiB."""
+    command = [sys.executable, __file__, "--remember", name, way, "--threads", str(threads)]
+    command += ["--rows", str(rows)] if rows else []
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300)
+    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("peak ")]
+    return int(found[0]) / 1024 if found else None
+
+
 def version(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
@@ -195,14 +242,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="time for each model, way and round")
     parser.add_argument("--rows", type=int, help="examples in a batch; each model's own if it is not given")
     parser.add_argument("--out", type=Path, help="a JSON file for the results")
+    parser.add_argument("--no-memory", action="store_true", help="leaves out the processes that measure memory on a CPU")
+    parser.add_argument("--remember", nargs=2, metavar=("MODEL", "WAY"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     if given.device == "cpu":
         torch.set_num_threads(given.threads)
+    if given.remember:
+        remember(*given.remember, given.rows)
+        return
     result: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "device": torch.cuda.get_device_name() if given.device == "cuda" else platform.processor() or platform.machine(),
+        "device": torch.cuda.get_device_name() if given.device == "cuda" else harness.processor(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("torch", "opacus", "fastDP", "reticent")} | {"torch": torch.__version__},
@@ -212,17 +266,28 @@ def main() -> None:
     ways = ["plain", *(way for way in given.ways if way != "plain")]
     for name in given.models:
         found = measure(name, given.device, ways, given.rounds, given.seconds, given.rows)
+        gc.collect()
+        if given.device == "cpu" and not given.no_memory:
+            for way in (way for way in ways if "ratio" in found.get(way, {})):
+                peak = memory_of(name, way, given.threads, given.rows)
+                if peak is not None:
+                    found[way]["peak_mib"] = round(peak, 1)
+        base = found["plain"].get("peak_mib")
+        for way in (way for way in ways if base and "peak_mib" in found.get(way, {})):
+            found[way]["memory_ratio"] = round(found[way]["peak_mib"] / base, 3)
         result["models"][name] = found
         shown = "  ".join(
-            f"{way} {own['milliseconds']} ms ({own['ratio']})" if "ratio" in own else f"{way} skipped"
+            f"{way} {own['milliseconds']} ms ({own['ratio']}), {own.get('peak_mib')} MiB ({own.get('memory_ratio')})"
+            if "ratio" in own
+            else f"{way} skipped"
             for way, own in found.items()
             if isinstance(own, dict)
         )
         print(f"{name}, {found['batch']} examples: {shown}", flush=True)
         gc.collect()
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(json.dumps(result, indent=2) + "\n")
+        if given.out:
+            given.out.parent.mkdir(parents=True, exist_ok=True)
+            given.out.write_text(json.dumps(result, indent=2) + "\n")
 
 
 if __name__ == "__main__":

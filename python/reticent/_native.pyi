@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Budget",
+    "ConvGradients",
     "PageRecords",
     "Pictures",
     "PrivateSteps",
@@ -73,6 +74,42 @@ class Budget:
     def spent(self) -> tuple[float, float] | None: ...
     def plans(self) -> str: ...
     def terms(self) -> tuple[float, float, str, str, str]: ...
+
+@final
+class ConvGradients:
+    def __new__(
+        cls,
+        channels: int,
+        size: tuple[int, int],
+        out: int,
+        groups: int,
+        kernel: tuple[int, int],
+        stride: tuple[int, int],
+        padding: tuple[int, int],
+        dilation: tuple[int, int],
+    ) -> ConvGradients: ...
+    @property
+    def kept(self) -> int: ...
+    def measure(
+        self,
+        input: NDArray[np.float32],
+        gradient: NDArray[np.float32],
+        each: int,
+        threads: int,
+        kept: NDArray[np.float32] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def add(
+        self,
+        input: NDArray[np.float32],
+        gradient: NDArray[np.float32],
+        each: int,
+        factors: NDArray[np.float32],
+        sum: NDArray[np.float32],
+        threads: int,
+    ) -> None: ...
+    def add_kept(
+        self, kept: NDArray[np.float32], factors: NDArray[np.float32], sum: NDArray[np.float32], threads: int
+    ) -> None: ...
 
 @final
 class PrivateSteps:

@@ -7,6 +7,7 @@
 //! | `noise` | mechanisms on numbers and arrays |
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
+//! | `convolution` | gradients of convolutions of other frameworks |
 //! | `training` | samples and noise for models of other frameworks |
 //! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
@@ -18,6 +19,7 @@
 mod accounting;
 mod budget;
 mod call;
+mod convolution;
 mod curator;
 mod data;
 mod error;
@@ -35,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Table>()?;
     module.add_class::<data::Pictures>()?;
     module.add_class::<page::PageRecords>()?;
+    module.add_class::<convolution::ConvGradients>()?;
     module.add_class::<training::PrivateSteps>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402
-from torch_loops import compare, random_loss  # noqa: E402
+from torch_loops import compare, compare_single, random_loss  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +102,105 @@ def test_convolution_of_uneven_kernels():
     compare(nn.Conv2d(2, 3, (3, 1), stride=(2, 1), padding=(0, 2)), (torch.randn(3, 2, 7, 4),))
     compare(nn.Conv2d(6, 4, 1), (torch.randn(3, 6, 2, 2),))
     compare(nn.Conv2d(3, 64, 4, stride=4), (torch.randn(2, 3, 8, 8),))
+
+
+@pytest.mark.parametrize("options", CONVOLUTIONS)
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_convolution_in_single_precision(dimensions, options):
+    from reticent.torch.layers.sliding import Slid
+
+    kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dimensions - 1]
+    size = {1: (11,), 2: (8, 7), 3: (6, 5, 6)}[dimensions]
+    model = nn.Sequential(kind(4, 4, 3, padding=1), nn.Tanh(), kind(4, 8, 3, **options))
+    terms = compare_single(model, (torch.randn(3, 4, *size),))
+    assert isinstance(terms["2.weight"][0][1], Slid) == (dimensions < 3)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_convolution_in_single_precision(seed):
+    """Few and many places, kept and computed twice, several threads, gradients and inputs that are not contiguous."""
+    import random
+
+    draw = random.Random(seed)
+    groups = draw.choice([1, 1, 1, 2, 3])
+    channels, out = groups * draw.randint(1, 5), groups * draw.randint(1, 9)
+    options = {
+        "stride": (draw.randint(1, 3), draw.randint(1, 3)),
+        "padding": (draw.randint(0, 2), draw.randint(0, 2)),
+        "dilation": (draw.randint(1, 2), draw.randint(1, 2)),
+        "groups": groups,
+        "bias": draw.random() < 0.5,
+    }
+    kernel = (draw.randint(1, 4), draw.randint(1, 4))
+    size = (draw.randint(7, 40), draw.randint(7, 40)) if draw.random() < 0.5 else (draw.randint(7, 10), draw.randint(7, 10))
+    model: nn.Module = nn.Sequential(nn.Conv2d(channels, out, kernel, **options), nn.Tanh())
+    values = torch.randn(draw.randint(1, 5), channels, *size)
+    if draw.random() < 0.3:
+        model, values = model.to(memory_format=torch.channels_last), values.to(memory_format=torch.channels_last)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(draw.choice([1, 2, 7]))
+    try:
+        compare_single(model, (values,))
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("size", [9, 20])
+@pytest.mark.parametrize("share", [0, 100])
+def test_convolution_of_several_rows_for_an_example(size, share, monkeypatch):
+    from reticent.torch.layers import sliding
+
+    class Rows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(2, 3, 3, padding=1)
+
+        def forward(self, values):
+            return self.conv(values.flatten(0, 1)).reshape(values.shape[0], -1)
+
+    monkeypatch.setattr(sliding, "SHARE", share)
+    terms = compare_single(Rows(), (torch.randn(3, 4, 2, size, size),))
+    assert (terms["conv.weight"][0][1].kept is not None) == (share > 0)
+
+
+@pytest.mark.parametrize("size", [9, 20])
+@pytest.mark.parametrize("share", [0, 100])
+def test_examples_that_are_not_numbers_are_left_out_of_convolutions(size, share, monkeypatch):
+    from reticent.torch.layers import sliding
+
+    monkeypatch.setattr(sliding, "SHARE", share)
+    layer = nn.Conv2d(2, 3, 3, padding=1).float()
+    values, gradient = torch.randn(4, 2, size, size).float(), torch.randn(4, 3, size, size).float()
+    values[1, 0, 0, 0], gradient[2, 0, 0, 0] = float("nan"), float("inf")
+    bad = torch.tensor([False, True, True, False])
+
+    def refused():
+        raise AssertionError("not written out")
+
+    term = sliding.Slides(layer).term(values, gradient, 1, refused)
+    squared = term.squared()
+    assert torch.isfinite(squared[~bad]).all() and not torch.isfinite(squared[bad]).any()
+    rest = sliding.Slides(layer).term(values[~bad], gradient[~bad], 1, refused)
+    assert torch.allclose(rest.squared(), squared[~bad], rtol=1e-6)
+    into, expected = torch.zeros(54).float(), torch.zeros(54).float()
+    term.without(bad).add(torch.ones(4), into)
+    rest.add(torch.ones(2), expected)
+    assert torch.allclose(into, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_norms_of_convolutions_are_not_too_small_when_parts_cancel(monkeypatch):
+    """Where gradients are not kept, a gradient that is clipped to 1 has parts of length 600 at most."""
+    from reticent.torch.layers import sliding
+
+    monkeypatch.setattr(sliding, "SHARE", 0)
+    for size in (6, 20):
+        layer = nn.Conv2d(8, 8, 3).float()
+        values = torch.ones(1, 8, size, size).float()
+        gradient = torch.randn(1, 8, size - 2, size - 2).float() * 1e6
+        gradient -= gradient.mean((2, 3), keepdim=True)
+        term = sliding.Slides(layer).term(values, gradient, 1, lambda: None)
+        lengths = torch.linalg.vector_norm(gradient.double(), dim=1).sum() * 72**0.5
+        assert float(lengths / term.squared().double().sqrt()) < 600
 
 
 @pytest.mark.parametrize(

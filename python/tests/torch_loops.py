@@ -93,3 +93,36 @@ def compare(model: nn.Module, inputs: tuple[Any, ...], run: Any = None, toleranc
         assert torch.all(got >= squared * (1 - 1e-12) - 1e-18), (name, got, squared)
         assert isinstance(total, Tensor)
         assert torch.allclose(into, total, rtol=tolerance, atol=tolerance * scale**0.5), name
+
+
+def compare_single(model: nn.Module, inputs: tuple[Any, ...], tolerance: float = 1e-4) -> dict[str, list[Any]]:
+    """Norms and weighted sums of taps in single precision are those of a loop in double precision, relative to the largest; norms are not
+    shorter than they are by more than rounding. Returns the terms."""
+
+    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Tensor:
+        return random_loss(model(*inputs))
+
+    model = model.float().train()
+    single = tuple(own.float() for own in inputs)
+    loops = loop_gradients(copy.deepcopy(model).double(), tuple(own.double() for own in single), run)
+    rows = len(loops)
+    terms = tapped_terms(model, single, run, rows)
+    weights = torch.linspace(-1.0, 2.0, rows, dtype=torch.float64)
+    for name, parameter in model.named_parameters():
+        squared = torch.stack([own[name].square().sum() for own in loops])
+        total = sum(weight * own[name] for weight, own in zip(weights, loops, strict=True))
+        assert isinstance(total, Tensor)
+        ((place, term),) = terms[name]
+        got = term.squared().double()
+        # What rounding may hide is added where gradients are not written out.
+        hidden = 2.0**-18 * float(term.parts().double().square().max())
+        assert torch.all(got >= squared * (1 - tolerance)), (name, got, squared)
+        assert torch.all(got <= squared * (1 + tolerance) + 2 * hidden), (name, got, squared)
+        into = torch.zeros(shape_of(place), dtype=torch.float32)
+        term.add(weights, into)
+        length = float(total.norm()) + float(squared.max().sqrt())
+        assert float((into.double() - total).norm()) <= tolerance * length, name
+        full = term.full().reshape(rows, *shape_of(place)).double()
+        for row in range(rows):
+            assert float((full[row] - loops[row][name]).norm()) <= tolerance * length, (name, row)
+    return terms

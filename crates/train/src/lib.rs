@@ -76,7 +76,7 @@ pub use features::FixedFeatures;
 pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};
 pub use gradients::{ClippedSum, Gradients};
 pub use layout::{Layout, Parameter};
-pub use native::product;
+pub use native::{ConvGradients, ConvLengths, ConvPass, product};
 pub use noise::NoiseLaw;
 pub use optimizer::{Adam, OptimizerSettings};
 pub use plan::{PlanSettings, PrivacyPlan};

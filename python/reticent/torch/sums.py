@@ -13,8 +13,8 @@ from .taps import Place
 
 
 class GradientSum:
-    """Two flat buffers: one is summed into and never shown, the other holds the last noisy gradient. They change places when noise has
-    been added."""
+    """Two flat buffers: one is summed into and never shown, the other holds the last noisy gradient. They never change places: whoever
+    holds on to a gradient of an earlier step must not see sums without noise there."""
 
     def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
         self.parameters = list(parameters)
@@ -26,14 +26,15 @@ class GradientSum:
         for own in self.parameters:
             self.offsets[own] = self.length
             self.length += own.numel()
-        self._buffers = [torch.zeros(self.length, dtype=self.kind, device=self.device) for _ in range(2)]
+        self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
+        self._shown = torch.zeros_like(self._sum)
         self._host: Tensor | None = None
         self._is_empty = True
 
     def clear(self) -> None:
         """Begins a new sum."""
         if not self._is_empty:
-            self._buffers[0].zero_()
+            self._sum.zero_()
             self._is_empty = True
 
     def view(self, place: Place) -> Tensor:
@@ -41,7 +42,7 @@ class GradientSum:
         parameter, start, end = place
         self._is_empty = False
         offset, size = self.offsets[parameter], parameter.numel()
-        flat = self._buffers[0][offset : offset + size]
+        flat = self._sum[offset : offset + size]
         if parameter.dim() == 0 or (start, end) == (0, parameter.shape[0]):
             return flat
         width = size // parameter.shape[0]
@@ -50,24 +51,27 @@ class GradientSum:
     def host(self) -> NDArray[np.float32]:
         """The sum as an array of single precision that noise can be added to."""
         if self.device.type == "cpu" and self.kind == torch.float32:
-            own: NDArray[np.float32] = self._buffers[0].numpy()
+            own: NDArray[np.float32] = self._sum.numpy()
             return own
         if self._host is None:
             pinned = self.device.type == "cuda"
             self._host = torch.empty(self.length, dtype=torch.float32, pin_memory=pinned)
-        self._host.copy_(self._buffers[0])
+        if self.device.type == "cuda":
+            # The sum may have been computed on another stream than this one, and the last step's copy to the device may still read.
+            torch.cuda.synchronize(self.device)
+        self._host.copy_(self._sum)
         copied: NDArray[np.float32] = self._host.numpy()
         return copied
 
     def release(self, scale: float) -> list[Tensor]:
         """After noise has been added to :meth:`host`: the noisy gradients, times a public number."""
-        noisy = self._buffers[0]
+        noisy = self._shown
         if self._host is not None:
             noisy.copy_(self._host, non_blocking=True)
-        if scale != 1.0:
             noisy.mul_(scale)
-        self._buffers.reverse()
-        self._buffers[0].zero_()
+        else:
+            torch.mul(self._sum, scale, out=noisy)
+        self._sum.zero_()
         self._is_empty = True
         found = []
         for own in self.parameters:

@@ -183,7 +183,11 @@ class Outer(Term):
             into.view(self.groups, self.height, self.width).baddbmm_(b.mT, a)
 
     def without(self, bad: Tensor) -> Outer:
-        return Outer(cleared(self.a, bad), cleared(self.b, bad))
+        found = Outer(cleared(self.a, bad), cleared(self.b, bad))
+        if self.kept is not None:
+            # What was measured is what is added.
+            found.kept = cleared(self.kept, bad)
+        return found
 
 
 class Rows(Term):

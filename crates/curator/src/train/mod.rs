@@ -82,7 +82,10 @@ pub use reader::token_kind;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
 pub use reticent_data::text::TokenKind;
-pub use reticent_train::{Augmentation, CyclicBatches, Denoising, Device, NoiseLaw};
+pub use reticent_train::graph::{Geometry, Window};
+pub use reticent_train::{
+    Augmentation, ConvGradients, ConvLengths, ConvPass, CyclicBatches, Denoising, Device, NoiseLaw,
+};
 pub use source::{GivenData, SourcePart, TrainData};
 pub use steps::{StepCourse, StepStanding, TrainSteps};
 

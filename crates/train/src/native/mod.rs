@@ -7,6 +7,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
+//! | `conv_gradients` | norms and clipped sums of convolutions that others compute |
 //! | `factored` | norms and clipped sums of gradients that others give in factors |
 //! | `inspect` | gradients, losses and activations of single examples, for attacks on one's own models |
 //! | `kernel` | products, sliding sums, activations: the arithmetic |
@@ -14,6 +15,7 @@
 //! | `program` | a graph as a list of steps |
 //! | `worker` | one thread's share of a step |
 
+mod conv_gradients;
 pub(crate) mod factored;
 mod inspect;
 mod kernel;
@@ -23,6 +25,7 @@ mod program;
 mod tests;
 mod worker;
 
+pub use conv_gradients::{ConvGradients, ConvLengths, ConvPass};
 pub use inspect::Inspector;
 pub(crate) use kernel::activation::softmax;
 pub use kernel::product;

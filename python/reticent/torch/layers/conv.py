@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..taps import Call, Place, Taps, whole
 from ..terms import Full, Outer, Term
+from .sliding import Slides
 
 
 def unfolded(
@@ -66,6 +67,7 @@ def _batched(values: Tensor, dimensions: int) -> Tensor:
 
 def attach(taps: Taps, layer: Any) -> None:
     """Taps a convolution."""
+    slides = Slides(layer)
 
     def hook(module: Any, given: tuple[Any, ...], output: Tensor) -> Tensor | None:
         call = taps.begin(module, given[0])
@@ -80,12 +82,16 @@ def attach(taps: Taps, layer: Any) -> None:
             b, each = _examples(call, _batched(gradient, dimensions))
             found: list[tuple[Place, Term]] = []
             if taps.is_trained(module.weight):
-                mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
                 given, _ = _examples(call, _batched(values, dimensions))
-                around = module._reversed_padding_repeated_twice
-                padded = F.pad(given, around, mode=mode) if any(around) else given
-                a = unfolded(padded, module.kernel_size, module.stride, module.dilation, module.groups)
-                term = Outer(_joined(a, each), _joined(grouped(b, module.groups), each))
+
+                def outer() -> Outer:
+                    mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
+                    around = module._reversed_padding_repeated_twice
+                    padded = F.pad(given, around, mode=mode) if any(around) else given
+                    a = unfolded(padded, module.kernel_size, module.stride, module.dilation, module.groups)
+                    return Outer(_joined(a, each), _joined(grouped(b, module.groups), each))
+
+                term = slides.term(given, b, each, outer) if slides.fits(given, b) else outer()
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
                 summed = b.flatten(2).sum(2)

@@ -97,21 +97,21 @@ impl Conv {
         self.geometry.channels / self.geometry.groups
     }
 
-    fn outer(&self) -> usize {
+    pub(in crate::native) fn outer(&self) -> usize {
         self.geometry.out / self.geometry.groups
     }
 
     /// Output channels of a group, padded for the gathering of weight gradients.
-    fn padded(&self) -> usize {
+    pub(in crate::native) fn padded(&self) -> usize {
         self.outer().div_ceil(CHANNELS) * CHANNELS
     }
 
-    fn weights(&self) -> usize {
+    pub(in crate::native) fn weights(&self) -> usize {
         self.geometry.out * self.starts.len()
     }
 
     /// Numbers kept per unit: the weights' gradients in the order of gathering, then the bias.
-    fn kept(&self) -> usize {
+    pub(in crate::native) fn kept(&self) -> usize {
         self.geometry.groups * self.starts.len() * self.padded() + self.geometry.out
     }
 
@@ -132,7 +132,7 @@ impl Conv {
     }
 
     /// Copies one example's channels of a group into planes. Padding is 0 and stays so.
-    fn spread(&self, input: &[f32], planes: &mut [f32]) {
+    pub(in crate::native) fn spread(&self, input: &[f32], planes: &mut [f32]) {
         let Geometry { size: [_, width], window, .. } = self.geometry;
         let [sh, sw] = window.stride;
         let count = self.phases.len();
@@ -160,23 +160,65 @@ impl Conv {
     }
 
     /// Zeroed planes for one group, with slack.
-    fn planes<'a>(&self, buffer: &'a mut Vec<f32>) -> &'a mut [f32] {
+    pub(in crate::native) fn planes<'a>(&self, buffer: &'a mut Vec<f32>) -> &'a mut [f32] {
         let length = self.inner() * self.phases.len() * self.plane + SLACK + self.pitch;
         buffer.clear();
         buffer.resize(length, 0.0);
         buffer
     }
 
-    fn places(&self) -> usize {
+    pub(in crate::native) fn places(&self) -> usize {
         self.places[0] * self.places[1]
     }
 
-    fn image(&self) -> usize {
+    pub(in crate::native) fn image(&self) -> usize {
         self.geometry.channels * self.geometry.size[0] * self.geometry.size[1]
     }
 
+    /// Numbers of one example's outputs.
+    pub(in crate::native) fn output(&self) -> usize {
+        self.geometry.out * self.places()
+    }
+
+    /// Numbers of one example's input channels of a group.
+    pub(in crate::native) fn group_image(&self) -> usize {
+        self.image() / self.geometry.groups
+    }
+
+    /// Weights of one output channel.
+    pub(in crate::native) fn depth(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The stretch of every weight of an output channel, one after the other: `[depth][places]`.
+    pub(in crate::native) fn unfold(&self, planes: &[f32], columns: &mut [f32]) {
+        let width = self.places[1];
+        for (start, column) in self.starts.iter().zip(columns.chunks_exact_mut(self.places())) {
+            for (row, into) in column.chunks_exact_mut(width).enumerate() {
+                into.copy_from_slice(&planes[start + row * self.pitch..][..width]);
+            }
+        }
+    }
+
+    /// The sum of the squares of all numbers that meet a weight, place by place.
+    pub(in crate::native) fn patch_squares(&self, planes: &[f32], squares: &mut [f32]) {
+        let size = self.phases.len() * self.plane;
+        let mut whole = vec![0.0f32; size];
+        for channel in planes.chunks_exact(size).take(self.inner()) {
+            whole.iter_mut().zip(channel).for_each(|(sum, value)| *sum += value * value);
+        }
+        squares.fill(0.0);
+        let taps = self.starts.len() / self.inner();
+        for start in &self.starts[..taps] {
+            for (row, squares) in squares.chunks_exact_mut(self.places[1]).enumerate() {
+                let from = &whole[start + row * self.pitch..];
+                squares.iter_mut().zip(from).for_each(|(sum, value)| *sum += value);
+            }
+        }
+    }
+
     /// Gathers the weights' gradient of one example, `[group][k][padded]`, then the bias.
-    fn gather(
+    pub(in crate::native) fn gather(
         &self,
         input: &[f32],
         gradient: &[f32],
@@ -211,13 +253,13 @@ impl Conv {
     }
 
     /// What is kept of one unit as a squared norm: padding is 0 in it.
-    fn square(&self, kept: &[f32]) -> f64 {
+    pub(in crate::native) fn square(&self, kept: &[f32]) -> f64 {
         let weights = kept.len() - self.geometry.out;
         squared(&kept[..weights]) + if self.geometry.bias { squared(&kept[weights..]) } else { 0.0 }
     }
 
     /// Adds a sum in the order of gathering to one in the order of the weights.
-    fn settle(&self, gathered: &[f32], sum: &mut [f32]) {
+    pub(in crate::native) fn settle(&self, gathered: &[f32], sum: &mut [f32]) {
         let (depth, padded, outer) = (self.starts.len(), self.padded(), self.outer());
         for (group, gathered) in gathered.chunks_exact(depth * padded).take(self.geometry.groups).enumerate()
         {
