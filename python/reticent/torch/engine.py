@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,22 @@ from .._core import Certificate, brief, finite, load, request
 from .._refusals import conflict, invalid, missing, one_of
 from . import refusals
 from .clipping import Clipping
+from .distributed import Group, Mirror, group_of
 from .run import Run
-from .sampling import PoissonBatches, PrivateLoader, check_loader, private_loader
+from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_loader, private_loader
 from .validate import check_layers
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What a training is made of, checked."""
+
+    names: dict[nn.Parameter, str]
+    rule: Clipping
+    examples: int
+    ids: Any
+    rate: float
+    per_epoch: int
 
 
 class PrivacyEngine:
@@ -125,6 +140,10 @@ class PrivacyEngine:
             ``"add-remove"`` or ``"replace-one"``.
         ``record``, ``resume``
             A file that counts the steps that may have been seen, and whether the run in it goes on.
+        ``process_group``
+            The processes that train the module together: those of ``torch.distributed``'s default group, if it is initialized. Call
+            this in each of them, with the module itself and the same dataset. Process 0 draws one sample for all, adds the noise
+            once, and has the budget, the record and the certificate.
         """
         finite(noise_multiplier=noise_multiplier)
         return self._make(
@@ -168,68 +187,91 @@ class PrivacyEngine:
         poisson_sampling: bool = True,
         noise_generator: Any = None,
         grad_sample_mode: str = "hooks",
+        process_group: Any = None,
     ) -> Any:
-        if self.run is not None:
-            raise conflict("module", "private already", "make another PrivacyEngine for another training")
-        if not poisson_sampling:
-            raise invalid("poisson_sampling", "False", "the guarantee is that of Poisson samples: leave it out")
-        if noise_generator is not None:
-            remedy = "noise comes from a cryptographically secure generator: leave it out"
-            raise invalid("noise_generator", brief(noise_generator), remedy)
-        if not isinstance(module, nn.Module):
-            raise invalid("module", brief(module), "give a torch.nn.Module", "R202")
-        if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-            raise invalid("module", type(module).__name__, "give the module itself: one process trains it")
-        if not isinstance(optimizer, Optimizer):
-            raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
-        one_of("loss_reduction", loss_reduction, ("mean", "sum"))
-        finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
-        rule = Clipping.of(clipping, max_grad_norm, stability)
-        batch_size = check_loader(data_loader)
-        examples = len(data_loader.dataset)  # type: ignore[arg-type]
-        ids = _units(units, examples)
-        count = examples if ids is None else len(np.unique(ids))
-        size = count if dataset_size is None else int(dataset_size)
-        rate = min(1.0, batch_size / size) if size > 0 else 1.0
-        per_epoch = max(1, math.ceil(size / batch_size))
-        is_open = epochs is None and steps is None
-        planned = _planned(epochs, steps, per_epoch)
-        names = trained(module, optimizer)
-        check_layers(module)
-        premise = (
-            f"a loss that is the {loss_reduction} over the examples of a batch of losses that depend on one example each, and a "
-            "module that does not mix examples"
-        )
-        checked = "checked on made-up inputs" + (" and through the criterion" if criterion is not None else "")
-        self._request = {
-            "unit": unit or ("example" if ids is None else "user"),
-            "neighboring": neighboring,
-            "size": size,
-            "sampling_rate": rate,
-            "steps": planned,
-            "clipping": rule.request(),
-            "dimension": sum(own.numel() for own in names),
-            "epsilon": epsilon,
-            "delta": min(1e-5, 0.1 / size) if delta is None else delta,
-            "noise_multiplier": noise_multiplier,
-            "examples_per_unit": examples_per_unit,
-            "premise": f"{premise} ({checked})" if check else f"{premise} (declared, not checked)",
-            "record": None if record is None else os.fspath(record),
-            "resume": bool(resume),
-        }
-        native = None if self.budget is None else self.budget._native
-        course = _native.PrivateSteps(request(self._request), examples, ids, native)
-        run = Run(module, names, rule, loss_reduction, batch_first)
-        run.steps, run.is_open, run.criterion = course, is_open, criterion
-        run.is_checked, run.is_trusted = False, not check
+        group = group_of(process_group)
+
+        def prepare() -> _Prepared:
+            if self.run is not None:
+                raise conflict("module", "private already", "make another PrivacyEngine for another training")
+            if not poisson_sampling:
+                raise invalid("poisson_sampling", "False", "the guarantee is that of Poisson samples: leave it out")
+            if noise_generator is not None:
+                remedy = "noise comes from a cryptographically secure generator: leave it out"
+                raise invalid("noise_generator", brief(noise_generator), remedy)
+            check_module(module)
+            if not isinstance(optimizer, Optimizer):
+                raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+            one_of("loss_reduction", loss_reduction, ("mean", "sum"))
+            finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
+            rule = Clipping.of(clipping, max_grad_norm, stability)
+            batch_size = check_loader(data_loader, group)
+            examples = len(data_loader.dataset)  # type: ignore[arg-type]
+            ids = _units(units, examples)
+            count = examples if ids is None else len(np.unique(ids))
+            size = count if dataset_size is None else int(dataset_size)
+            rate = min(1.0, batch_size / size) if size > 0 else 1.0
+            per_epoch = max(1, math.ceil(size / batch_size))
+            names = trained(module, optimizer)
+            check_layers(module)
+            self._request = {
+                "unit": unit or ("example" if ids is None else "user"),
+                "neighboring": neighboring,
+                "size": size,
+                "sampling_rate": rate,
+                "steps": _planned(epochs, steps, per_epoch),
+                "clipping": rule.request(),
+                "dimension": sum(own.numel() for own in names),
+                "epsilon": epsilon,
+                "delta": min(1e-5, 0.1 / size) if delta is None else delta,
+                "noise_multiplier": noise_multiplier,
+                "examples_per_unit": examples_per_unit,
+                "premise": _premise(loss_reduction, check, criterion is not None, group),
+                "record": None if record is None else os.fspath(record),
+                "resume": bool(resume),
+            }
+            return _Prepared(names, rule, examples, ids, rate, per_epoch)
+
+        own = prepare() if group is None else group.together(prepare)
+        run_options = (loss_reduction, batch_first)
+        course = self._begin(own, group, (run_options, epochs is None and steps is None))
+        run = Run(module, own.names, own.rule, *run_options)
+        run.steps, run.is_open, run.criterion = course, epochs is None and steps is None, criterion
+        run.is_checked, run.is_trusted, run.group, run.rate = False, not check, group, own.rate
+        run.is_alone = process_group is not None and group is None
         self.run = run
         optimizer.register_step_pre_hook(run.before_step)
-        batches = PoissonBatches(run.draw, per_epoch, ids is not None)
-        loader = private_loader(data_loader, batches, run.announce)
+        batches = (
+            PoissonBatches(run.draw, own.per_epoch, own.ids is not None)
+            if group is None
+            else SharedBatches(run.draw, own.per_epoch, own.ids is not None, group, run.begin)
+        )
+        if group is not None:
+            group.level(module)
+        loader = private_loader(data_loader, batches, run)
         run.target = _target(loader) if criterion is not None and check else None
         if criterion is not None and "ghost" in grad_sample_mode:
             return module, optimizer, criterion, loader
         return module, optimizer, loader
+
+    def _begin(self, own: _Prepared, group: Group | None, more: Any) -> _native.PrivateSteps | Mirror:
+        """Charges all steps, in one process. The others follow its count."""
+
+        def begin() -> _native.PrivateSteps:
+            native = None if self.budget is None else self.budget._native
+            return _native.PrivateSteps(request(self._request), own.examples, own.ids, native)
+
+        if group is None:
+            return begin()
+        weights = [(name, tuple(parameter.shape), str(parameter.dtype)) for parameter, name in own.names.items()]
+        group.same("module", weights, "give the same module and the same optimizer in every process")
+        remedy = "give the same arguments and the same dataset in every process"
+        for name, value in {**_settled(self._request), "examples": own.examples, "options": more}.items():
+            group.same(name, value, remedy)
+        group.same("units", None if own.ids is None else hashlib.sha256(own.ids.tobytes()).hexdigest(), remedy)
+        course = group.together(lambda: begin() if group.is_main else None)
+        standing = group.send(None if course is None else load(course.standing()))
+        return Mirror(self._request, own.examples, own.ids, standing) if course is None else course
 
     @property
     def own_run(self) -> Run:
@@ -286,7 +328,9 @@ class PrivacyEngine:
     def save_checkpoint(
         self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None, **more: Any
     ) -> None:
-        """Writes module, optimizer and engine to a file, replacing it as a whole."""
+        """Writes module, optimizer and engine to a file, replacing it as a whole. Of several processes, process 0 writes it."""
+        if isinstance(self.own_run.steps, Mirror):
+            return
         state = {
             "module": module.state_dict(),
             "optimizer": None if optimizer is None else optimizer.state_dict(),
@@ -319,6 +363,30 @@ class PrivacyEngine:
             own.grad = None
 
 
+def check_module(module: Any) -> None:
+    """Refuses what is not the module itself."""
+    if not isinstance(module, nn.Module):
+        raise invalid("module", brief(module), "give a torch.nn.Module", "R202")
+    if isinstance(module, nn.DataParallel):
+        raise invalid("module", "DataParallel", "give the module itself, in one process for each device (torch.distributed)")
+    if isinstance(module, nn.parallel.DistributedDataParallel):
+        remedy = "give the module itself (module.module) in every process: the engine adds up what they compute"
+        raise invalid("module", "DistributedDataParallel", remedy)
+
+
+def _premise(reduction: str, check: bool, has_criterion: bool, group: Group | None) -> str:
+    """What the gradients' being those of single units rests on."""
+    premise = (
+        f"a loss that is the {reduction} over the examples of a batch of losses that depend on one example each, and a "
+        "module that does not mix examples"
+    )
+    checked = "checked on made-up inputs" + (" and through the criterion" if has_criterion else "")
+    text = f"{premise} ({checked})" if check else f"{premise} (declared, not checked)"
+    if group is not None:
+        text += f"; {group.size} processes have the same examples in the same order (declared)"
+    return text
+
+
 def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:
     """The parameters that are trained, with their names: those that the optimizer has and that require gradients."""
     own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
@@ -331,6 +399,10 @@ def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:
         raise conflict("optimizer", "nothing to train", "give an optimizer of parameters that require gradients")
     for parameter in known - set(found):
         parameter.requires_grad_(False)
+    for parameter, name in found.items():
+        if type(parameter.data) is not torch.Tensor or parameter.is_sparse or hasattr(parameter, "_flat_param"):
+            remedy = "a parameter that is divided among devices (FSDP, DTensor) or of another kind has no tapped gradient: give "
+            raise refusals.layer(name, f"{remedy}the module itself in every process")
     if len({parameter.device for parameter in found}) > 1:
         raise invalid("module", "on several devices", "put all trained parameters on one device")
     for parameter, name in found.items():
