@@ -30,6 +30,9 @@ FORMS = [(0, 2, True), (1, 2, True), (1, 1, True), (0, 1, True), (0, 2, False), 
 #: Relative error of single precision that is not taken for a difference.
 TOLERANCE = 1e-3
 
+#: The same of half precision.
+LOW_TOLERANCE = 0.1
+
 
 def made_up(values: Any, rows: int, count: int, axis: int, form: tuple[int, int, bool], seed: int) -> Any:
     """Values of the same form with ``count`` examples, drawn from a seed."""
@@ -112,6 +115,12 @@ class _Check:
         self.rows, self.axis = run.batch.rows, 0 if run.batch_first else 1
         self.form = FORMS[0]
         self.output_axes: list[int | None] = []
+
+    @property
+    def tolerance(self) -> float:
+        """What is not taken for a difference, in the precision that the module computes in."""
+        exact = all(own.dtype in (torch.float32, torch.float64) for own in self.run.names)
+        return TOLERANCE if exact and not self.run.taps.is_low else LOW_TOLERANCE
 
     def inputs(self, count: int, seed: int) -> Any:
         return made_up(self.given, self.rows, count, self.axis, self.form, seed)
@@ -237,8 +246,7 @@ class _Check:
                 own_squared[parameter] += term.squared().double()
                 width = parameter.numel() // (parameter.shape[0] if parameter.dim() else 1)
                 term.add(weights, own_summed[parameter][start * width : end * width])
-        exact = all(own.dtype in (torch.float32, torch.float64) for own in parameters)
-        tolerance = TOLERANCE if exact else 0.1
+        tolerance = self.tolerance
         scale = float(torch.stack(list(squared.values())).sum(0).max().sqrt()) + 1e-12
         for own, name in run.names.items():
             length = float(squared[own].max().sqrt())
@@ -316,7 +324,7 @@ class _Check:
                 others.append((args, {**kwargs, key: partly}))
         for moved in others:
             pairs = zip(whole, self.loss_gradients(moved, 3, (0, 2)), strict=True)
-            if any(float((own - another).norm()) > TOLERANCE * scale for own, another in pairs):
+            if any(float((own - another).norm()) > self.tolerance * scale for own, another in pairs):
                 raise refusals.misuse(
                     "module",
                     "examples mix in the loss that it gives, as in a mean over the tokens of the whole batch: take its logits "
@@ -329,7 +337,7 @@ class _Check:
             one,
         )
         (part,) = self.loss_gradients(fewer, 2, (0,))
-        if float((part - whole[0]).norm()) > TOLERANCE * scale:
+        if float((part - whole[0]).norm()) > self.tolerance * scale:
             raise refusals.misuse(
                 "loss_reduction",
                 f"the module's loss is not the {self.run.loss_reduction} of the examples' losses: state loss_reduction='mean' "

@@ -79,6 +79,8 @@ class Taps:
         self.listener: Callable[[list[tuple[Place, Term]]], None] | None = None
         #: Whether modules use parameters of their own without a layer.
         self.has_copies = False
+        #: Whether a layer was given numbers of less than single precision, in the made-up inputs.
+        self.is_low = False
         self.handles: list[Any] = []
         self.undo: list[Callable[[], None]] = []
         self.layouts: dict[str, list[int | None]] = {}
@@ -109,6 +111,7 @@ class Taps:
         """A call of a layer with these values; none where it is not to be tapped."""
         if self.sizes is not None:
             self.sizes.setdefault(self.name(module), []).append(tuple(values.shape))
+            self.is_low = self.is_low or values.dtype in (torch.float16, torch.bfloat16)
             return None
         if not self.is_on or self.rows is None:
             return None
