@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 import os
@@ -19,12 +20,14 @@ from .. import _native
 from .._budget import Budget
 from .._core import Certificate, brief, finite, load, request
 from .._refusals import conflict, invalid, missing, one_of
+from ..errors import ReticentError
 from . import refusals
+from .accountants import Accountant
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .run import Run
 from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_loader, private_loader
-from .validate import check_layers
+from .validate import check_layers, fix
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,38 @@ class PrivacyEngine:
     True
     """
 
-    def __init__(self, *, budget: Budget | None = None) -> None:
+    def __init__(self, *, budget: Budget | None = None, accountant: str = "prv", secure_mode: bool = True) -> None:
+        # Noise is always secure and the accounting always tight, whatever is asked for.
+        one_of("accountant", accountant, ("prv", "rdp", "gdp"))
         self.budget = budget
         self.run: Run | None = None
+        self.accountant = Accountant(self)
+        self.secure_mode = True
         self._request: dict[str, Any] = {}
+
+    @staticmethod
+    def is_compatible(*, module: nn.Module, optimizer: Any = None, data_loader: Any = None) -> bool:
+        """Whether these can be made private, as far as that is known before the first step."""
+        try:
+            PrivacyEngine.validate(module=module, optimizer=optimizer, data_loader=data_loader)
+        except ReticentError:
+            return False
+        return True
+
+    @staticmethod
+    def validate(*, module: nn.Module, optimizer: Any = None, data_loader: Any = None) -> None:
+        """Refuses what cannot be made private, as far as that is known before the first step."""
+        check_module(module)
+        check_layers(module)
+        if optimizer is not None and not isinstance(optimizer, Optimizer):
+            raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+        if data_loader is not None:
+            check_loader(data_loader, group_of(None))
+
+    @staticmethod
+    def get_compatible_module(module: nn.Module) -> nn.Module:
+        """A repaired copy of a module: batch norms become group norms."""
+        return fix(copy.deepcopy(module))
 
     def make_private_with_epsilon(
         self,
@@ -188,6 +219,8 @@ class PrivacyEngine:
         noise_generator: Any = None,
         grad_sample_mode: str = "hooks",
         process_group: Any = None,
+        wrap_model: bool = True,
+        rand_on_empty: bool = False,
     ) -> Any:
         group = group_of(process_group)
 
@@ -246,6 +279,16 @@ class PrivacyEngine:
             if group is None
             else SharedBatches(run.draw, own.per_epoch, own.ids is not None, group, run.begin)
         )
+        run.shown = {
+            "noise_multiplier": self.noise_multiplier,
+            "max_grad_norm": own.rule.norm,
+            "expected_batch_size": run.standing()["expected_batch"],
+        }
+        for name, value in run.shown.items():
+            setattr(optimizer, name, value)
+        if not hasattr(module, "_module"):
+            # What Opacus wraps: here it is the module itself.
+            module.__dict__["_module"] = module
         if group is not None:
             group.level(module)
         loader = private_loader(data_loader, batches, run)
@@ -326,8 +369,9 @@ class PrivacyEngine:
         self.own_run.own_steps.count_from(int(state["counted"]))
 
     def save_checkpoint(
-        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None, **more: Any
-    ) -> None:
+        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None,
+        checkpoint_dict: dict[str, Any] | None = None, **more: Any,
+    ) -> None:  # fmt: skip
         """Writes module, optimizer and engine to a file, replacing it as a whole. Of several processes, process 0 writes it."""
         if isinstance(self.own_run.steps, Mirror):
             return
@@ -335,7 +379,7 @@ class PrivacyEngine:
             "module": module.state_dict(),
             "optimizer": None if optimizer is None else optimizer.state_dict(),
             "engine": self.state_dict(),
-            "more": more,
+            "more": {**(checkpoint_dict or {}), **more},
         }
         beside = f"{os.fspath(path)}.new"
         torch.save(state, beside)
@@ -361,6 +405,7 @@ class PrivacyEngine:
         for own in run.names:
             own.requires_grad_(True)
             own.grad = None
+        run.module.__dict__.pop("_module", None)
 
 
 def check_module(module: Any) -> None:

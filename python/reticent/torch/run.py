@@ -45,6 +45,8 @@ class Run:
         self.is_alone = False
         self.is_open = False
         self.rate = 1.0
+        #: What the optimizer shows of the plan.
+        self.shown: dict[str, float] = {}
         self.batch: Batch | None = None
         self.is_collected = False
         #: Whether the check on made-up inputs is done.
@@ -280,6 +282,10 @@ class Run:
         self._ahead = self._drawer.submit(self.own_steps.draw, threads)
 
     def _check_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        for name, value in self.shown.items():
+            if getattr(optimizer, name, value) != value:
+                remedy = "it belongs to the plan that is paid for, and cannot change while training: set it back"
+                raise refusals.misuse(f"optimizer.{name}", remedy)
         own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
         for parameter in own:
             if parameter not in self.names and parameter.grad is not None:

@@ -10,6 +10,9 @@ from torch import nn
 from ..taps import Taps
 from . import attention, conv, embedding, generic, linear, norms, recurrent
 
+#: Names of Opacus for layers that need no replacement here.
+DPLSTM, DPGRU, DPRNN, DPMultiheadAttention = nn.LSTM, nn.GRU, nn.RNN, nn.MultiheadAttention
+
 #: Attaches a layer to taps.
 Attach = Callable[[Taps, Any], None]
 
