@@ -194,8 +194,51 @@ class _Check:
                         "example's alone; find the layer that computes over the batch (such as a batch norm)",
                     )
 
+    def check_memory(self) -> None:
+        """What the module gives does not depend on earlier inputs, which have no noise."""
+        with torch.no_grad():
+            found = []
+            for seed in (1, 2):
+                before = self.kept()
+                self.call(self.inputs(3, seed))
+                found.append(float_tensors(self.call(self.inputs(3, 3))))
+                self.restore(before)
+        for one, other in zip(*found, strict=True):
+            if one.shape != other.shape or float((one - other).abs().max()) > 1e-4 * (float(one.abs().max()) + 1e-30):
+                raise refusals.misuse(
+                    "module",
+                    "what it gives depends on the inputs of earlier calls, so gradients would depend on earlier batches without "
+                    "noise: compute every batch by itself",
+                )
+
+    def kept(self) -> list[tuple[nn.Module, str, Any]]:
+        """What modules keep in buffers and attributes."""
+        found: list[tuple[nn.Module, str, Any]] = []
+        for own in self.run.module.modules():
+            found.extend((own, name, value) for name, value in own.__dict__.items() if isinstance(value, Tensor))
+            found.extend((own, name, value) for name, value in own._buffers.items() if value is not None)
+        return [(own, name, (value, value.detach().clone())) for own, name, value in found]
+
+    @staticmethod
+    def restore(kept: list[tuple[nn.Module, str, Any]]) -> None:
+        """Puts it back."""
+        for own, name, (value, content) in kept:
+            if not value.is_leaf or not value.requires_grad:
+                value.detach().copy_(content)
+            (own._buffers if name in own._buffers else own.__dict__)[name] = value
+
+    def weights(self) -> dict[str, tuple[float, float]]:
+        """Two numbers of every parameter that tell whether it was changed."""
+        with torch.no_grad():
+            return {
+                name: (float(own.sum(dtype=torch.float64)), float(torch.linalg.vector_norm(own, dtype=torch.float64)))
+                for name, own in self.run.module.named_parameters()
+                if own.is_floating_point()
+            }
+
     def check_buffers(self) -> None:
         """Nothing that the module keeps depends on its inputs: buffers are released with the model, without noise."""
+        weights = self.weights()
         own = dict(self.run.module.named_buffers())
         start = {name: value.clone() for name, value in own.items()}
         kept = []
@@ -205,6 +248,9 @@ class _Check:
                 kept.append({name: value.clone() for name, value in own.items()})
                 for name, value in own.items():
                     value.copy_(start[name])
+        for name, before in self.weights().items():
+            if before != weights[name]:
+                raise refusals.layer(name, "the module writes into this parameter when it is called, without noise: compute without it")
         for name in own:
             if not torch.equal(kept[0][name], kept[1][name]):
                 raise refusals.layer(
@@ -401,10 +447,17 @@ def check(run: Run, args: Any, kwargs: Any) -> None:
         own = _Check(run, args, kwargs)
         own.find_form()
         own.check_buffers()
+        own.check_memory()
         own.check_mixing()
         if run.criterion is not None:
             own.check_loss(run.criterion, run.target)
-        own.check_gradients()
+        try:
+            own.check_gradients()
+        except RuntimeError as error:
+            if "use_reentrant" not in str(error):
+                raise
+            remedy = "torch.utils.checkpoint with use_reentrant=True computes gradients in pieces: give use_reentrant=False"
+            raise refusals.misuse("module", remedy) from error
         own.check_own_loss()
 
 

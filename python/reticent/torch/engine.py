@@ -235,6 +235,9 @@ class PrivacyEngine:
             check_module(module)
             if not isinstance(optimizer, Optimizer):
                 raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+            if isinstance(criterion, nn.Module) and any(own.requires_grad for own in criterion.parameters()):
+                remedy = "it has weights of its own, which would be trained without noise: make them part of the module"
+                raise conflict("criterion", type(criterion).__name__, remedy)
             one_of("loss_reduction", loss_reduction, ("mean", "sum"))
             finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
             rule = Clipping.of(clipping, max_grad_norm, stability)
@@ -405,6 +408,7 @@ class PrivacyEngine:
         for own in run.names:
             own.requires_grad_(True)
             own.grad = None
+            del own._is_reticent  # type: ignore[attr-defined]
         run.module.__dict__.pop("_module", None)
 
 
@@ -417,6 +421,12 @@ def check_module(module: Any) -> None:
     if isinstance(module, nn.parallel.DistributedDataParallel):
         remedy = "give the module itself (module.module) in every process: the engine adds up what they compute"
         raise invalid("module", "DistributedDataParallel", remedy)
+    if any(getattr(own, "_is_reticent", False) for own in module.parameters()):
+        raise conflict("module", "private already", "another engine trains it: call that engine's detach() first")
+    for name, own in module.named_modules():
+        if hasattr(own, "_orig_mod") or getattr(own, "_compiled_call_impl", None) is not None:
+            remedy = "it was compiled, and then its layers' hooks are not called: make the module private as it is"
+            raise invalid("module", name or type(own).__name__, remedy)
 
 
 def _premise(reduction: str, check: bool, has_criterion: bool, group: Group | None) -> str:

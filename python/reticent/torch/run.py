@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -49,6 +50,9 @@ class Run:
         self.shown: dict[str, float] = {}
         self.batch: Batch | None = None
         self.is_collected = False
+        #: Whether the batch before this one was given and not trained on, so that the loop may be reading ahead.
+        self.is_ahead = False
+        self.process = os.getpid()
         #: Whether the check on made-up inputs is done.
         self.is_checked = True
         #: Whether there is no check, and only the layouts are to be found.
@@ -63,7 +67,9 @@ class Run:
         attach_all(self.taps)
         for own in names:
             own.requires_grad_(False)
+            own._is_reticent = True  # type: ignore[attr-defined]
         self.taps.handles.append(module.register_forward_pre_hook(self.enter, with_kwargs=True, prepend=True))
+        self.taps.seal()
 
     def _groups(self) -> dict[nn.Parameter, int]:
         """The group of every parameter: all in one, or those of a layer together."""
@@ -80,7 +86,9 @@ class Run:
 
     def announce(self, batch: Batch | None) -> None:
         """A batch that the loader gives next; none at its end."""
+        self.is_ahead = batch is not None and self.batch is not None and not self.is_collected
         self.batch, self.is_collected = batch, False
+        self.taps.token = object()
         self.taps.rows = None if batch is None else batch.rows
         self.taps.drop()
         if batch is None or batch.is_first:
@@ -105,6 +113,12 @@ class Run:
             raise refusals.misuse(
                 "module", "its parameters changed after make_private: change the module first, and make it private then"
             )
+        if torch.compiler.is_compiling():
+            raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
+        for name, own in self.module.named_parameters():
+            if own.requires_grad:
+                remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
+                raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
         for own in self.mixing:
             if own.training:
@@ -124,11 +138,19 @@ class Run:
         """Refuses inputs that are not the loader's batch."""
         axis, rows = 0 if self.batch_first else 1, self.taps.rows or 1
         given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor) and item.dim() > axis]
-        if given and all(item.shape[axis] % rows or not item.shape[axis] for item in given):
+        if given and all(item.shape[axis] != rows for item in given):
             raise refusals.misuse(
                 "module",
                 f"called with {given[0].shape[axis]} examples where the loader gave {rows}: give it the loader's batch, and "
                 "other data in eval mode or under torch.no_grad()",
+            )
+
+        batch = self.batch
+        if self.is_ahead and batch is not None and not (batch.is_first and batch.is_last and batch.unit is None):
+            raise refusals.misuse(
+                "data_loader",
+                "the batch before was given and not trained on, so this one may not be the module's input: train on every batch "
+                "before the next one is taken",
             )
 
     # Backward.
@@ -212,6 +234,8 @@ class Run:
         if self.group is None and not self.is_alone and group_of(None) is not None:
             remedy = "it was initialized after make_private, so every process would train by itself: initialize it first"
             raise refusals.misuse("process_group", remedy)
+        if os.getpid() != self.process:
+            raise refusals.misuse("step", "this process was forked from the one that made the module private: train there")
         if self.batch is None or not self.is_collected:
             raise refusals.misuse(
                 "step",

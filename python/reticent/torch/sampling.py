@@ -193,6 +193,7 @@ class PrivateLoader(DataLoader[Any]):
                 "its iterator, and begin again",
             )
         turn = self.turn = object()
+        self.listener.announce(None)
         try:
             iterator = super().__iter__()
             sampler = self.batch_sampler
