@@ -30,6 +30,9 @@ FORMS = [(0, 2, True), (1, 2, True), (1, 1, True), (0, 1, True), (0, 2, False), 
 #: Relative error of single precision that is not taken for a difference.
 TOLERANCE = 1e-3
 
+#: The same of half precision.
+LOW_TOLERANCE = 0.1
+
 
 def made_up(values: Any, rows: int, count: int, axis: int, form: tuple[int, int, bool], seed: int) -> Any:
     """Values of the same form with ``count`` examples, drawn from a seed."""
@@ -113,6 +116,12 @@ class _Check:
         self.form = FORMS[0]
         self.output_axes: list[int | None] = []
 
+    @property
+    def tolerance(self) -> float:
+        """What is not taken for a difference, in the precision that the module computes in."""
+        exact = all(own.dtype in (torch.float32, torch.float64) for own in self.run.names)
+        return TOLERANCE if exact and not self.run.taps.is_low else LOW_TOLERANCE
+
     def inputs(self, count: int, seed: int) -> Any:
         return made_up(self.given, self.rows, count, self.axis, self.form, seed)
 
@@ -185,8 +194,51 @@ class _Check:
                         "example's alone; find the layer that computes over the batch (such as a batch norm)",
                     )
 
+    def check_memory(self) -> None:
+        """What the module gives does not depend on earlier inputs, which have no noise."""
+        with torch.no_grad():
+            found = []
+            for seed in (1, 2):
+                before = self.kept()
+                self.call(self.inputs(3, seed))
+                found.append(float_tensors(self.call(self.inputs(3, 3))))
+                self.restore(before)
+        for one, other in zip(*found, strict=True):
+            if one.shape != other.shape or float((one - other).abs().max()) > 1e-4 * (float(one.abs().max()) + 1e-30):
+                raise refusals.misuse(
+                    "module",
+                    "what it gives depends on the inputs of earlier calls, so gradients would depend on earlier batches without "
+                    "noise: compute every batch by itself",
+                )
+
+    def kept(self) -> list[tuple[nn.Module, str, Any]]:
+        """What modules keep in buffers and attributes."""
+        found: list[tuple[nn.Module, str, Any]] = []
+        for own in self.run.module.modules():
+            found.extend((own, name, value) for name, value in own.__dict__.items() if isinstance(value, Tensor))
+            found.extend((own, name, value) for name, value in own._buffers.items() if value is not None)
+        return [(own, name, (value, value.detach().clone())) for own, name, value in found]
+
+    @staticmethod
+    def restore(kept: list[tuple[nn.Module, str, Any]]) -> None:
+        """Puts it back."""
+        for own, name, (value, content) in kept:
+            if not value.is_leaf or not value.requires_grad:
+                value.detach().copy_(content)
+            (own._buffers if name in own._buffers else own.__dict__)[name] = value
+
+    def weights(self) -> dict[str, tuple[float, float]]:
+        """Two numbers of every parameter that tell whether it was changed."""
+        with torch.no_grad():
+            return {
+                name: (float(own.sum(dtype=torch.float64)), float(torch.linalg.vector_norm(own, dtype=torch.float64)))
+                for name, own in self.run.module.named_parameters()
+                if own.is_floating_point()
+            }
+
     def check_buffers(self) -> None:
         """Nothing that the module keeps depends on its inputs: buffers are released with the model, without noise."""
+        weights = self.weights()
         own = dict(self.run.module.named_buffers())
         start = {name: value.clone() for name, value in own.items()}
         kept = []
@@ -196,6 +248,9 @@ class _Check:
                 kept.append({name: value.clone() for name, value in own.items()})
                 for name, value in own.items():
                     value.copy_(start[name])
+        for name, before in self.weights().items():
+            if before != weights[name]:
+                raise refusals.layer(name, "the module writes into this parameter when it is called, without noise: compute without it")
         for name in own:
             if not torch.equal(kept[0][name], kept[1][name]):
                 raise refusals.layer(
@@ -237,8 +292,7 @@ class _Check:
                 own_squared[parameter] += term.squared().double()
                 width = parameter.numel() // (parameter.shape[0] if parameter.dim() else 1)
                 term.add(weights, own_summed[parameter][start * width : end * width])
-        exact = all(own.dtype in (torch.float32, torch.float64) for own in parameters)
-        tolerance = TOLERANCE if exact else 0.1
+        tolerance = self.tolerance
         scale = float(torch.stack(list(squared.values())).sum(0).max().sqrt()) + 1e-12
         for own, name in run.names.items():
             length = float(squared[own].max().sqrt())
@@ -316,7 +370,7 @@ class _Check:
                 others.append((args, {**kwargs, key: partly}))
         for moved in others:
             pairs = zip(whole, self.loss_gradients(moved, 3, (0, 2)), strict=True)
-            if any(float((own - another).norm()) > TOLERANCE * scale for own, another in pairs):
+            if any(float((own - another).norm()) > self.tolerance * scale for own, another in pairs):
                 raise refusals.misuse(
                     "module",
                     "examples mix in the loss that it gives, as in a mean over the tokens of the whole batch: take its logits "
@@ -329,7 +383,7 @@ class _Check:
             one,
         )
         (part,) = self.loss_gradients(fewer, 2, (0,))
-        if float((part - whole[0]).norm()) > TOLERANCE * scale:
+        if float((part - whole[0]).norm()) > self.tolerance * scale:
             raise refusals.misuse(
                 "loss_reduction",
                 f"the module's loss is not the {self.run.loss_reduction} of the examples' losses: state loss_reduction='mean' "
@@ -393,10 +447,17 @@ def check(run: Run, args: Any, kwargs: Any) -> None:
         own = _Check(run, args, kwargs)
         own.find_form()
         own.check_buffers()
+        own.check_memory()
         own.check_mixing()
         if run.criterion is not None:
             own.check_loss(run.criterion, run.target)
-        own.check_gradients()
+        try:
+            own.check_gradients()
+        except RuntimeError as error:
+            if "use_reentrant" not in str(error):
+                raise
+            remedy = "torch.utils.checkpoint with use_reentrant=True computes gradients in pieces: give use_reentrant=False"
+            raise refusals.misuse("module", remedy) from error
         own.check_own_loss()
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +20,26 @@ from .. import _native
 from .._budget import Budget
 from .._core import Certificate, brief, finite, load, request
 from .._refusals import conflict, invalid, missing, one_of
+from ..errors import ReticentError
 from . import refusals
+from .accountants import Accountant
 from .clipping import Clipping
+from .distributed import Group, Mirror, group_of
 from .run import Run
-from .sampling import PoissonBatches, PrivateLoader, check_loader, private_loader
-from .validate import check_layers
+from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_loader, private_loader
+from .validate import check_layers, fix
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What a training is made of, checked."""
+
+    names: dict[nn.Parameter, str]
+    rule: Clipping
+    examples: int
+    ids: Any
+    rate: float
+    per_epoch: int
 
 
 class PrivacyEngine:
@@ -51,10 +69,38 @@ class PrivacyEngine:
     True
     """
 
-    def __init__(self, *, budget: Budget | None = None) -> None:
+    def __init__(self, *, budget: Budget | None = None, accountant: str = "prv", secure_mode: bool = True) -> None:
+        # Noise is always secure and the accounting always tight, whatever is asked for.
+        one_of("accountant", accountant, ("prv", "rdp", "gdp"))
         self.budget = budget
         self.run: Run | None = None
+        self.accountant = Accountant(self)
+        self.secure_mode = True
         self._request: dict[str, Any] = {}
+
+    @staticmethod
+    def is_compatible(*, module: nn.Module, optimizer: Any = None, data_loader: Any = None) -> bool:
+        """Whether these can be made private, as far as that is known before the first step."""
+        try:
+            PrivacyEngine.validate(module=module, optimizer=optimizer, data_loader=data_loader)
+        except ReticentError:
+            return False
+        return True
+
+    @staticmethod
+    def validate(*, module: nn.Module, optimizer: Any = None, data_loader: Any = None) -> None:
+        """Refuses what cannot be made private, as far as that is known before the first step."""
+        check_module(module)
+        check_layers(module)
+        if optimizer is not None and not isinstance(optimizer, Optimizer):
+            raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+        if data_loader is not None:
+            check_loader(data_loader, group_of(None))
+
+    @staticmethod
+    def get_compatible_module(module: nn.Module) -> nn.Module:
+        """A repaired copy of a module: batch norms become group norms."""
+        return fix(copy.deepcopy(module))
 
     def make_private_with_epsilon(
         self,
@@ -125,6 +171,10 @@ class PrivacyEngine:
             ``"add-remove"`` or ``"replace-one"``.
         ``record``, ``resume``
             A file that counts the steps that may have been seen, and whether the run in it goes on.
+        ``process_group``
+            The processes that train the module together: those of ``torch.distributed``'s default group, if it is initialized. Call
+            this in each of them, with the module itself and the same dataset. Process 0 draws one sample for all, adds the noise
+            once, and has the budget, the record and the certificate.
         """
         finite(noise_multiplier=noise_multiplier)
         return self._make(
@@ -168,68 +218,106 @@ class PrivacyEngine:
         poisson_sampling: bool = True,
         noise_generator: Any = None,
         grad_sample_mode: str = "hooks",
+        process_group: Any = None,
+        wrap_model: bool = True,
+        rand_on_empty: bool = False,
     ) -> Any:
-        if self.run is not None:
-            raise conflict("module", "private already", "make another PrivacyEngine for another training")
-        if not poisson_sampling:
-            raise invalid("poisson_sampling", "False", "the guarantee is that of Poisson samples: leave it out")
-        if noise_generator is not None:
-            remedy = "noise comes from a cryptographically secure generator: leave it out"
-            raise invalid("noise_generator", brief(noise_generator), remedy)
-        if not isinstance(module, nn.Module):
-            raise invalid("module", brief(module), "give a torch.nn.Module", "R202")
-        if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-            raise invalid("module", type(module).__name__, "give the module itself: one process trains it")
-        if not isinstance(optimizer, Optimizer):
-            raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
-        one_of("loss_reduction", loss_reduction, ("mean", "sum"))
-        finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
-        rule = Clipping.of(clipping, max_grad_norm, stability)
-        batch_size = check_loader(data_loader)
-        examples = len(data_loader.dataset)  # type: ignore[arg-type]
-        ids = _units(units, examples)
-        count = examples if ids is None else len(np.unique(ids))
-        size = count if dataset_size is None else int(dataset_size)
-        rate = min(1.0, batch_size / size) if size > 0 else 1.0
-        per_epoch = max(1, math.ceil(size / batch_size))
-        is_open = epochs is None and steps is None
-        planned = _planned(epochs, steps, per_epoch)
-        names = trained(module, optimizer)
-        check_layers(module)
-        premise = (
-            f"a loss that is the {loss_reduction} over the examples of a batch of losses that depend on one example each, and a "
-            "module that does not mix examples"
-        )
-        checked = "checked on made-up inputs" + (" and through the criterion" if criterion is not None else "")
-        self._request = {
-            "unit": unit or ("example" if ids is None else "user"),
-            "neighboring": neighboring,
-            "size": size,
-            "sampling_rate": rate,
-            "steps": planned,
-            "clipping": rule.request(),
-            "dimension": sum(own.numel() for own in names),
-            "epsilon": epsilon,
-            "delta": min(1e-5, 0.1 / size) if delta is None else delta,
-            "noise_multiplier": noise_multiplier,
-            "examples_per_unit": examples_per_unit,
-            "premise": f"{premise} ({checked})" if check else f"{premise} (declared, not checked)",
-            "record": None if record is None else os.fspath(record),
-            "resume": bool(resume),
-        }
-        native = None if self.budget is None else self.budget._native
-        course = _native.PrivateSteps(request(self._request), examples, ids, native)
-        run = Run(module, names, rule, loss_reduction, batch_first)
-        run.steps, run.is_open, run.criterion = course, is_open, criterion
-        run.is_checked, run.is_trusted = False, not check
+        group = group_of(process_group)
+
+        def prepare() -> _Prepared:
+            if self.run is not None:
+                raise conflict("module", "private already", "make another PrivacyEngine for another training")
+            if not poisson_sampling:
+                raise invalid("poisson_sampling", "False", "the guarantee is that of Poisson samples: leave it out")
+            if noise_generator is not None:
+                remedy = "noise comes from a cryptographically secure generator: leave it out"
+                raise invalid("noise_generator", brief(noise_generator), remedy)
+            check_module(module)
+            if not isinstance(optimizer, Optimizer):
+                raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
+            if isinstance(criterion, nn.Module) and any(own.requires_grad for own in criterion.parameters()):
+                remedy = "it has weights of its own, which would be trained without noise: make them part of the module"
+                raise conflict("criterion", type(criterion).__name__, remedy)
+            one_of("loss_reduction", loss_reduction, ("mean", "sum"))
+            finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
+            rule = Clipping.of(clipping, max_grad_norm, stability)
+            batch_size = check_loader(data_loader, group)
+            examples = len(data_loader.dataset)  # type: ignore[arg-type]
+            ids = _units(units, examples)
+            count = examples if ids is None else len(np.unique(ids))
+            size = count if dataset_size is None else int(dataset_size)
+            rate = min(1.0, batch_size / size) if size > 0 else 1.0
+            per_epoch = max(1, math.ceil(size / batch_size))
+            names = trained(module, optimizer)
+            check_layers(module)
+            self._request = {
+                "unit": unit or ("example" if ids is None else "user"),
+                "neighboring": neighboring,
+                "size": size,
+                "sampling_rate": rate,
+                "steps": _planned(epochs, steps, per_epoch),
+                "clipping": rule.request(),
+                "dimension": sum(own.numel() for own in names),
+                "epsilon": epsilon,
+                "delta": min(1e-5, 0.1 / size) if delta is None else delta,
+                "noise_multiplier": noise_multiplier,
+                "examples_per_unit": examples_per_unit,
+                "premise": _premise(loss_reduction, check, criterion is not None, group),
+                "record": None if record is None else os.fspath(record),
+                "resume": bool(resume),
+            }
+            return _Prepared(names, rule, examples, ids, rate, per_epoch)
+
+        own = prepare() if group is None else group.together(prepare)
+        run_options = (loss_reduction, batch_first)
+        course = self._begin(own, group, (run_options, epochs is None and steps is None))
+        run = Run(module, own.names, own.rule, *run_options)
+        run.steps, run.is_open, run.criterion = course, epochs is None and steps is None, criterion
+        run.is_checked, run.is_trusted, run.group, run.rate = False, not check, group, own.rate
+        run.is_alone = process_group is not None and group is None
         self.run = run
         optimizer.register_step_pre_hook(run.before_step)
-        batches = PoissonBatches(run.draw, per_epoch, ids is not None)
-        loader = private_loader(data_loader, batches, run.announce)
+        batches = (
+            PoissonBatches(run.draw, own.per_epoch, own.ids is not None)
+            if group is None
+            else SharedBatches(run.draw, own.per_epoch, own.ids is not None, group, run.begin)
+        )
+        run.shown = {
+            "noise_multiplier": self.noise_multiplier,
+            "max_grad_norm": own.rule.norm,
+            "expected_batch_size": run.standing()["expected_batch"],
+        }
+        for name, value in run.shown.items():
+            setattr(optimizer, name, value)
+        if not hasattr(module, "_module"):
+            # What Opacus wraps: here it is the module itself.
+            module.__dict__["_module"] = module
+        if group is not None:
+            group.level(module)
+        loader = private_loader(data_loader, batches, run)
         run.target = _target(loader) if criterion is not None and check else None
         if criterion is not None and "ghost" in grad_sample_mode:
             return module, optimizer, criterion, loader
         return module, optimizer, loader
+
+    def _begin(self, own: _Prepared, group: Group | None, more: Any) -> _native.PrivateSteps | Mirror:
+        """Charges all steps, in one process. The others follow its count."""
+
+        def begin() -> _native.PrivateSteps:
+            native = None if self.budget is None else self.budget._native
+            return _native.PrivateSteps(request(self._request), own.examples, own.ids, native)
+
+        if group is None:
+            return begin()
+        weights = [(name, tuple(parameter.shape), str(parameter.dtype)) for parameter, name in own.names.items()]
+        group.same("module", weights, "give the same module and the same optimizer in every process")
+        remedy = "give the same arguments and the same dataset in every process"
+        for name, value in {**_settled(self._request), "examples": own.examples, "options": more}.items():
+            group.same(name, value, remedy)
+        group.same("units", None if own.ids is None else hashlib.sha256(own.ids.tobytes()).hexdigest(), remedy)
+        course = group.together(lambda: begin() if group.is_main else None)
+        standing = group.send(None if course is None else load(course.standing()))
+        return Mirror(self._request, own.examples, own.ids, standing) if course is None else course
 
     @property
     def own_run(self) -> Run:
@@ -284,14 +372,17 @@ class PrivacyEngine:
         self.own_run.own_steps.count_from(int(state["counted"]))
 
     def save_checkpoint(
-        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None, **more: Any
-    ) -> None:
-        """Writes module, optimizer and engine to a file, replacing it as a whole."""
+        self, path: str | os.PathLike[str], *, module: nn.Module, optimizer: Optimizer | None = None,
+        checkpoint_dict: dict[str, Any] | None = None, **more: Any,
+    ) -> None:  # fmt: skip
+        """Writes module, optimizer and engine to a file, replacing it as a whole. Of several processes, process 0 writes it."""
+        if isinstance(self.own_run.steps, Mirror):
+            return
         state = {
             "module": module.state_dict(),
             "optimizer": None if optimizer is None else optimizer.state_dict(),
             "engine": self.state_dict(),
-            "more": more,
+            "more": {**(checkpoint_dict or {}), **more},
         }
         beside = f"{os.fspath(path)}.new"
         torch.save(state, beside)
@@ -317,6 +408,38 @@ class PrivacyEngine:
         for own in run.names:
             own.requires_grad_(True)
             own.grad = None
+            del own._is_reticent  # type: ignore[attr-defined]
+        run.module.__dict__.pop("_module", None)
+
+
+def check_module(module: Any) -> None:
+    """Refuses what is not the module itself."""
+    if not isinstance(module, nn.Module):
+        raise invalid("module", brief(module), "give a torch.nn.Module", "R202")
+    if isinstance(module, nn.DataParallel):
+        raise invalid("module", "DataParallel", "give the module itself, in one process for each device (torch.distributed)")
+    if isinstance(module, nn.parallel.DistributedDataParallel):
+        remedy = "give the module itself (module.module) in every process: the engine adds up what they compute"
+        raise invalid("module", "DistributedDataParallel", remedy)
+    if any(getattr(own, "_is_reticent", False) for own in module.parameters()):
+        raise conflict("module", "private already", "another engine trains it: call that engine's detach() first")
+    for name, own in module.named_modules():
+        if hasattr(own, "_orig_mod") or getattr(own, "_compiled_call_impl", None) is not None:
+            remedy = "it was compiled, and then its layers' hooks are not called: make the module private as it is"
+            raise invalid("module", name or type(own).__name__, remedy)
+
+
+def _premise(reduction: str, check: bool, has_criterion: bool, group: Group | None) -> str:
+    """What the gradients' being those of single units rests on."""
+    premise = (
+        f"a loss that is the {reduction} over the examples of a batch of losses that depend on one example each, and a "
+        "module that does not mix examples"
+    )
+    checked = "checked on made-up inputs" + (" and through the criterion" if has_criterion else "")
+    text = f"{premise} ({checked})" if check else f"{premise} (declared, not checked)"
+    if group is not None:
+        text += f"; {group.size} processes have the same examples in the same order (declared)"
+    return text
 
 
 def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:
@@ -331,6 +454,10 @@ def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:
         raise conflict("optimizer", "nothing to train", "give an optimizer of parameters that require gradients")
     for parameter in known - set(found):
         parameter.requires_grad_(False)
+    for parameter, name in found.items():
+        if type(parameter.data) is not torch.Tensor or parameter.is_sparse or hasattr(parameter, "_flat_param"):
+            remedy = "a parameter that is divided among devices (FSDP, DTensor) or of another kind has no tapped gradient: give "
+            raise refusals.layer(name, f"{remedy}the module itself in every process")
     if len({parameter.device for parameter in found}) > 1:
         raise invalid("module", "on several devices", "put all trained parameters on one device")
     for parameter, name in found.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +14,7 @@ from .. import _native
 from .._core import load
 from . import refusals
 from .clipping import Clipping
+from .distributed import Group, Mirror, group_of
 from .layers import attach_all
 from .sampling import Batch
 from .sums import GradientSum
@@ -37,10 +39,20 @@ class Run:
         self.taps.listener = self.collect
         self.sum = GradientSum(list(names))
         self.groups = self._groups()
-        self.steps: _native.PrivateSteps | None = None
+        self.steps: _native.PrivateSteps | Mirror | None = None
+        #: The processes that train together, if there are several.
+        self.group: Group | None = None
+        #: Whether the process trains by itself although there are others.
+        self.is_alone = False
         self.is_open = False
+        self.rate = 1.0
+        #: What the optimizer shows of the plan.
+        self.shown: dict[str, float] = {}
         self.batch: Batch | None = None
         self.is_collected = False
+        #: Whether the batch before this one was given and not trained on, so that the loop may be reading ahead.
+        self.is_ahead = False
+        self.process = os.getpid()
         #: Whether the check on made-up inputs is done.
         self.is_checked = True
         #: Whether there is no check, and only the layouts are to be found.
@@ -55,7 +67,9 @@ class Run:
         attach_all(self.taps)
         for own in names:
             own.requires_grad_(False)
+            own._is_reticent = True  # type: ignore[attr-defined]
         self.taps.handles.append(module.register_forward_pre_hook(self.enter, with_kwargs=True, prepend=True))
+        self.taps.seal()
 
     def _groups(self) -> dict[nn.Parameter, int]:
         """The group of every parameter: all in one, or those of a layer together."""
@@ -72,11 +86,23 @@ class Run:
 
     def announce(self, batch: Batch | None) -> None:
         """A batch that the loader gives next; none at its end."""
+        self.is_ahead = batch is not None and self.batch is not None and not self.is_collected
         self.batch, self.is_collected = batch, False
+        self.taps.token = object()
         self.taps.rows = None if batch is None else batch.rows
         self.taps.drop()
         if batch is None or batch.is_first:
             self.sum.clear()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a batch was announced whose step is not taken."""
+        return self.batch is not None
+
+    @property
+    def sample_rate(self) -> float:
+        """The probability of a unit to be in a step."""
+        return self.rate
 
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before the module is called."""
@@ -87,6 +113,12 @@ class Run:
             raise refusals.misuse(
                 "module", "its parameters changed after make_private: change the module first, and make it private then"
             )
+        if torch.compiler.is_compiling():
+            raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
+        for name, own in self.module.named_parameters():
+            if own.requires_grad:
+                remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
+                raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
         for own in self.mixing:
             if own.training:
@@ -106,11 +138,19 @@ class Run:
         """Refuses inputs that are not the loader's batch."""
         axis, rows = 0 if self.batch_first else 1, self.taps.rows or 1
         given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor) and item.dim() > axis]
-        if given and all(item.shape[axis] % rows or not item.shape[axis] for item in given):
+        if given and all(item.shape[axis] != rows for item in given):
             raise refusals.misuse(
                 "module",
                 f"called with {given[0].shape[axis]} examples where the loader gave {rows}: give it the loader's batch, and "
                 "other data in eval mode or under torch.no_grad()",
+            )
+
+        batch = self.batch
+        if self.is_ahead and batch is not None and not (batch.is_first and batch.is_last and batch.unit is None):
+            raise refusals.misuse(
+                "data_loader",
+                "the batch before was given and not trained on, so this one may not be the module's input: train on every batch "
+                "before the next one is taken",
             )
 
     # Backward.
@@ -173,10 +213,30 @@ class Run:
         return None
 
     def _ready(self, optimizer: torch.optim.Optimizer) -> None:
-        """Releases the gradients of a step that is complete."""
-        self._check_optimizer(optimizer)
+        """Releases the gradients of a step that is complete. Several processes are ready together, or none is."""
         batch = self.batch
-        if batch is None or not self.is_collected:
+        if self.group is None or (batch is not None and not batch.is_last):
+            self._check_ready(optimizer)
+        else:
+            failure: Exception | None = None
+            try:
+                self._check_ready(optimizer)
+            except Exception as error:
+                failure = error
+            self.group.vote(failure)
+        self.batch, self.taps.rows = None, None
+        if batch is not None and batch.is_last:
+            self.finish()
+
+    def _check_ready(self, optimizer: torch.optim.Optimizer) -> None:
+        """Refuses a step that is not the one of this batch's gradients."""
+        self._check_optimizer(optimizer)
+        if self.group is None and not self.is_alone and group_of(None) is not None:
+            remedy = "it was initialized after make_private, so every process would train by itself: initialize it first"
+            raise refusals.misuse("process_group", remedy)
+        if os.getpid() != self.process:
+            raise refusals.misuse("step", "this process was forked from the one that made the module private: train there")
+        if self.batch is None or not self.is_collected:
             raise refusals.misuse(
                 "step",
                 "no gradients of this batch: call backward() once for every batch of the loader, and then step()",
@@ -189,13 +249,30 @@ class Run:
             if own.grad is not None and own.grad is not self.released.get(own):
                 raise refusals.misuse(self.names[own], "its grad was set by hand: leave gradients to the engine")
             own.grad = None
-        self.batch, self.taps.rows = None, None
-        if not batch.is_last:
-            return
-        self.finish()
 
     def finish(self) -> None:
         """Adds the noise of a step and releases its gradients."""
+        group = self.group
+        total = None if group is None else group.add(self.sum.total())
+        if group is None:
+            noisy = self._noisy()
+        elif group.is_main:
+            noisy = self._noisy_for(group, total)
+        else:
+            steps = self.steps
+            assert isinstance(steps, Mirror)
+            steps.follow(*group.tell(None, self.sum.device))
+            noisy = self.sum.receive(group.spread(torch.empty_like(self.sum.released)))
+        for own, gradient in zip(self.sum.parameters, noisy, strict=True):
+            own.grad = gradient
+            self.released[own] = gradient
+        if group is not None:
+            group.place += 1
+        if self.sum.device.type != "cpu" and (group is None or group.is_main):
+            self._draw_ahead()
+
+    def _noisy(self) -> list[Tensor]:
+        """The noisy gradients of the sum."""
         steps = self.own_steps
         if self._ahead is not None:
             self._ahead.result()
@@ -205,12 +282,21 @@ class Run:
             steps.extend()
         steps.add_noise(self.sum.host(), max(1, torch.get_num_threads()))
         scale = 1.0 / float(standing["expected_batch"]) if self.loss_reduction == "mean" else 1.0
-        noisy = self.sum.release(scale)
-        for own, gradient in zip(self.sum.parameters, noisy, strict=True):
-            own.grad = gradient
-            self.released[own] = gradient
-        if self.sum.device.type != "cpu":
-            self._draw_ahead()
+        return self.sum.release(scale)
+
+    def _noisy_for(self, group: Group, total: Any) -> list[Tensor]:
+        """The noisy gradients of the sum of all processes, sent to all of them. Where no noise could be added, they are told so."""
+        try:
+            self.sum.take(total)
+            noisy = self._noisy()
+        except BaseException:
+            self.sum.clear()
+            group.tell(None, self.sum.device)
+            raise
+        standing = self.standing()
+        group.tell((standing["counted"], standing["allowed"]), self.sum.device)
+        group.spread(self.sum.released)
+        return noisy
 
     def _draw_ahead(self) -> None:
         """Draws the noise of the next step while the device computes."""
@@ -220,6 +306,10 @@ class Run:
         self._ahead = self._drawer.submit(self.own_steps.draw, threads)
 
     def _check_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        for name, value in self.shown.items():
+            if getattr(optimizer, name, value) != value:
+                remedy = "it belongs to the plan that is paid for, and cannot change while training: set it back"
+                raise refusals.misuse(f"optimizer.{name}", remedy)
         own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
         for parameter in own:
             if parameter not in self.names and parameter.grad is not None:
@@ -233,11 +323,25 @@ class Run:
     def own_steps(self) -> _native.PrivateSteps:
         """The native steps."""
         assert self.steps is not None
-        return self.steps
+        return self.steps  # type: ignore[return-value]
 
     def standing(self) -> dict[str, Any]:
         """The public numbers of the plan, and how many steps count."""
         return load(self.own_steps.standing())
+
+    def begin(self, most: int | None) -> int:
+        """Before an epoch of several processes: they are at the same step. How many steps there are left."""
+        group = self.group
+        assert group is not None
+        group.begin(self.module, most)
+        counted, allowed, is_open = group.send((*self._count(), self.is_open))
+        if isinstance(self.steps, Mirror):
+            self.steps.follow(counted, allowed)
+        return 1 << 62 if is_open else max(0, allowed - counted)
+
+    def _count(self) -> tuple[int, int]:
+        standing = self.standing()
+        return int(standing["counted"]), int(standing["allowed"])
 
     def draw(self) -> tuple[Any, Any] | None:
         """The examples of the next step; none when all steps are taken."""

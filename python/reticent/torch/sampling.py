@@ -6,7 +6,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,6 +16,8 @@ from torch.utils.data.distributed import DistributedSampler
 
 from .._core import PrivacyWarning, brief
 from .._refusals import conflict, invalid
+from . import refusals
+from .distributed import Group, shares
 
 #: Draws the examples of a step, and where those of each unit end.
 Draw = Callable[[], tuple[Any, Any] | None]
@@ -42,48 +44,89 @@ class PoissonBatches(Sampler[list[int]]):
         self.draw, self.steps, self.by_unit = draw, steps, by_unit
         #: The most examples that are given at a time; none for all of a step.
         self.most: int | None = None
+        #: What belongs to the batches of the latest loop.
         self.queue: deque[Batch] = deque()
 
     def __len__(self) -> int:
         return self.steps
 
     def __iter__(self) -> Iterator[list[int]]:
-        self.queue.clear()
-        for place in range(self.steps):
+        self.queue = deque()
+        return self._loop(self.queue)
+
+    def _loop(self, queue: deque[Batch]) -> Iterator[list[int]]:
+        is_first = True
+        for drawn in self._drawn():
+            is_first = False
+            for batch, examples in self._parts(*drawn):
+                queue.append(batch)
+                yield examples
+        if is_first:
+            raise conflict("steps", "all taken", "the plan is finished: plan more epochs before training")
+
+    def _drawn(self) -> Iterator[tuple[Any, Any]]:
+        """The samples of an epoch."""
+        for _ in range(self.steps):
             drawn = self.draw()
             if drawn is None:
-                if place == 0:
-                    raise conflict("steps", "all taken", "the plan is finished: plan more epochs before training")
                 return
-            yield from self._parts(*drawn)
+            yield drawn
 
-    def _parts(self, examples: Any, ends: Any) -> Iterator[list[int]]:
-        if not len(examples):
-            self.queue.append(Batch(1, None, 1, True, True, True))
-            yield []
-            return
-        cuts = self._cuts(ends)
-        for place, (first, last) in enumerate(cuts):
+    def _parts(self, examples: Any, ends: Any) -> Iterator[tuple[Batch, list[int]]]:
+        cuts, count = self._share(ends)
+        for place in range(count):
+            is_first, is_last = place == 0, place + 1 == count
+            if place >= len(cuts):
+                yield Batch(1, None, 1, True, is_first, is_last), []
+                continue
+            first, last = cuts[place]
             start, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
             unit = None
             if self.by_unit:
                 sizes = np.diff(ends[first:last], prepend=start)
                 unit = torch.from_numpy(np.repeat(np.arange(last - first), sizes))
-            is_last = place + 1 == len(cuts)
-            self.queue.append(Batch(end - start, unit, last - first, False, place == 0, is_last))
-            yield examples[start:end].tolist()
+            yield Batch(end - start, unit, last - first, False, is_first, is_last), examples[start:end].tolist()
 
-    def _cuts(self, ends: Any) -> list[tuple[int, int]]:
-        """The units of every part: as many as there is room for, at least one."""
+    def _share(self, ends: Any) -> tuple[list[tuple[int, int]], int]:
+        """The units of every part that this process computes, and how many parts there are, made-up ones included."""
+        cuts = self._cuts(ends, 0, len(ends))
+        return cuts, max(1, len(cuts))
+
+    def _cuts(self, ends: Any, first: int, stop: int) -> list[tuple[int, int]]:
+        """Some units in parts: as many in each as there is room for, at least one."""
+        if first == stop:
+            return []
         if self.most is None:
-            return [(0, len(ends))]
-        cuts, first, start = [], 0, 0
-        while first < len(ends):
-            last = int(np.searchsorted(ends, start + self.most, side="right"))
+            return [(first, stop)]
+        cuts = []
+        while first < stop:
+            start = int(ends[first - 1]) if first else 0
+            last = int(np.searchsorted(ends[:stop], start + self.most, side="right"))
             last = max(last, first + 1)
             cuts.append((first, last))
-            first, start = last, int(ends[last - 1])
+            first = last
         return cuts
+
+
+class SharedBatches(PoissonBatches):
+    """The examples that one of several processes computes. Process 0 draws the samples of an epoch when it begins; every step has the same
+    number of parts in every process."""
+
+    def __init__(self, draw: Draw, steps: int, by_unit: bool, group: Group, begin: Callable[[int | None], int]) -> None:
+        super().__init__(draw, steps, by_unit)
+        self.group, self.begin = group, begin
+
+    def _drawn(self) -> Iterator[tuple[Any, Any]]:
+        count = min(self.steps, self.begin(self.most))
+
+        def draw() -> list[Any]:
+            return [self.draw() for _ in range(count)] if self.group.is_main else []
+
+        yield from self.group.send(self.group.together(draw))
+
+    def _share(self, ends: Any) -> tuple[list[tuple[int, int]], int]:
+        cuts = [self._cuts(ends, first, stop) for first, stop in shares(len(ends), self.group.size)]
+        return cuts[self.group.rank], max(1, *(len(own) for own in cuts))
 
 
 class Collate:
@@ -112,24 +155,67 @@ def blank_like(batch: Any) -> Any:
     return batch
 
 
-class PrivateLoader(DataLoader[Any]):
-    """A loader that announces every batch to the run it belongs to."""
+class Listener(Protocol):
+    """What a loader announces its batches to."""
 
-    def __init__(self, listener: Callable[[Batch | None], None], **options: Any) -> None:
+    @property
+    def is_pending(self) -> bool:
+        """Whether a batch was announced whose step is not taken."""
+
+    @property
+    def sample_rate(self) -> float:
+        """The probability of a unit to be in a step."""
+
+    def announce(self, batch: Batch | None) -> None:
+        """A batch that the loader gives next; none at its end."""
+
+
+class PrivateLoader(DataLoader[Any]):
+    """A loader that announces every batch to the run it belongs to. One loop over it is open at a time."""
+
+    def __init__(self, listener: Listener, **options: Any) -> None:
         self.listener = listener
+        self.turn: object | None = None
         super().__init__(**options)
 
+    @property
+    def sample_rate(self) -> float:
+        """The probability of a unit to be in a step."""
+        return self.listener.sample_rate
+
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        sampler = self.batch_sampler
-        assert isinstance(sampler, PoissonBatches)
-        for batch in super().__iter__():
-            self.listener(sampler.queue.popleft())
-            yield batch
-        self.listener(None)
+        if self.turn is not None and self.listener.is_pending:
+            self.turn = None
+            self.listener.announce(None)
+            raise refusals.misuse(
+                "data_loader",
+                "another loop over it is open in the middle of a step, whose batch is dropped now: close that loop, or delete "
+                "its iterator, and begin again",
+            )
+        turn = self.turn = object()
+        self.listener.announce(None)
+        try:
+            iterator = super().__iter__()
+            sampler = self.batch_sampler
+            assert isinstance(sampler, PoissonBatches)
+            queue = sampler.queue
+            for batch in iterator:
+                if self.turn is not turn:
+                    raise refusals.misuse("data_loader", "another loop over it began, which ended this one")
+                self.listener.announce(queue.popleft())
+                yield batch
+            if self.turn is turn:
+                self.listener.announce(None)
+        finally:
+            if self.turn is turn:
+                self.turn = None
+
+    def __reduce__(self) -> Any:
+        raise refusals.misuse("data_loader", "a private loader cannot be copied or pickled: make one in each process")
 
 
-def check_loader(loader: Any) -> int:
-    """Refuses loaders that Poisson sampling cannot take the place of; the batch size."""
+def check_loader(loader: Any, group: Group | None) -> int:
+    """Refuses loaders that Poisson sampling cannot take the place of; the expected number of units in a step, over all processes."""
     if not isinstance(loader, DataLoader):
         raise invalid("data_loader", brief(loader), "give a torch.utils.data.DataLoader", "R202")
     if isinstance(loader, PrivateLoader):
@@ -140,8 +226,11 @@ def check_loader(loader: Any) -> int:
             "__len__ and __getitem__"
         )
         raise invalid("data_loader", type(loader.dataset).__name__, remedy)
-    if isinstance(loader.sampler, DistributedSampler):
-        raise invalid("data_loader", "DistributedSampler", "training on several machines is not supported")
+    size = 1 if group is None else group.size
+    parts = loader.sampler.num_replicas if isinstance(loader.sampler, DistributedSampler) else 1
+    if parts not in (1, size):
+        remedy = f"the dataset is divided among {parts} processes where {size} train together: leave the sampler out"
+        raise invalid("data_loader", "DistributedSampler", remedy)
     if isinstance(loader.sampler, WeightedRandomSampler):
         warnings.warn(
             "the WeightedRandomSampler is replaced by Poisson sampling: every example has the same probability, as the "
@@ -158,11 +247,12 @@ def check_loader(loader: Any) -> int:
         count = 0
     if count == 0:
         raise invalid("data_loader", "no examples", "give a dataset with a length above 0")
-    return int(loader.batch_size)
+    # A sampler that divides the dataset has batch_size count for one process.
+    return int(loader.batch_size) * parts
 
 
 def private_loader(
-    loader: DataLoader[Any], batches: PoissonBatches, listener: Callable[[Batch | None], None]
+    loader: DataLoader[Any], batches: PoissonBatches, listener: Listener
 ) -> PrivateLoader:
     """The loader with Poisson samples for batches; workers and the rest stay as they are."""
     plain = loader.collate_fn

@@ -63,6 +63,26 @@ class GradientSum:
         copied: NDArray[np.float32] = self._host.numpy()
         return copied
 
+    def total(self) -> Tensor:
+        """The sum so far, for the other processes of the training."""
+        return self._buffers[0]
+
+    def take(self, total: Tensor) -> None:
+        """Replaces the sum."""
+        self._buffers[0].copy_(total)
+        self._is_empty = False
+
+    @property
+    def released(self) -> Tensor:
+        """The last noisy gradients, in one piece."""
+        return self._buffers[1]
+
+    def receive(self, noisy: Tensor) -> list[Tensor]:
+        """Noisy gradients that another process released."""
+        self._host = None
+        self._buffers[0].copy_(noisy)
+        return self.release(1.0)
+
     def release(self, scale: float) -> list[Tensor]:
         """After noise has been added to :meth:`host`: the noisy gradients, times a public number."""
         noisy = self._shown

@@ -6,15 +6,17 @@ gradients that the hooks saw become terms (see ``terms``), parameter by paramete
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .refusals import layer
+from .refusals import layer, misuse
 from .terms import Full, Term, together
 
 #: A parameter, or some of its rows.
@@ -42,6 +44,48 @@ class _Tap(torch.autograd.Function):
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, None, None]:
         context.hook(gradients[0])
         return (gradients[0] if context.needs_input_grad[0] else None), None, None
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """A hook that does nothing."""
+
+
+def _nothing() -> Any:
+    return nothing
+
+
+class Hook:
+    """A hook of a private module. Copies of the module do not have it: they are ordinary modules."""
+
+    def __init__(self, own: Callable[..., Any]) -> None:
+        self.own = own
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.own(*args, **kwargs)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return nothing
+
+    def __reduce__(self) -> Any:
+        return _nothing, ()
+
+
+class Forward:
+    """What a layer computes with while it is private. A copy of the layer has its ordinary forward."""
+
+    def __init__(self, layer: nn.Module, own: Callable[..., Any], plain: Any) -> None:
+        self.layer, self.own, self.plain = layer, own, plain
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.own(*args, **kwargs)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        if self.plain is not None:
+            return copy.deepcopy(self.plain, memo)
+        return MethodType(type(self.layer).forward, copy.deepcopy(self.layer, memo))
+
+    def __reduce__(self) -> Any:
+        return MethodType, (type(self.layer).forward, self.layer)
 
 
 class Call:
@@ -79,6 +123,10 @@ class Taps:
         self.listener: Callable[[list[tuple[Place, Term]]], None] | None = None
         #: Whether modules use parameters of their own without a layer.
         self.has_copies = False
+        #: Whether a layer was given numbers of less than single precision, in the made-up inputs.
+        self.is_low = False
+        #: The batch whose calls are tapped.
+        self.token: object = None
         self.handles: list[Any] = []
         self.undo: list[Callable[[], None]] = []
         self.layouts: dict[str, list[int | None]] = {}
@@ -109,6 +157,7 @@ class Taps:
         """A call of a layer with these values; none where it is not to be tapped."""
         if self.sizes is not None:
             self.sizes.setdefault(self.name(module), []).append(tuple(values.shape))
+            self.is_low = self.is_low or values.dtype in (torch.float16, torch.bfloat16)
             return None
         if not self.is_on or self.rows is None:
             return None
@@ -131,7 +180,15 @@ class Taps:
     def watch(self, output: Tensor, make: Maker) -> Tensor:
         """Has terms be made of the gradient of an output."""
 
+        token = self.token
+
         def hook(gradient: Tensor) -> None:
+            if token is not self.token:
+                raise misuse(
+                    "backward",
+                    "it goes through the outputs of an earlier batch: call backward() for every batch before the next one is "
+                    "taken from the loader, and detach what is kept",
+                )
             self._receive(make, gradient.detach())
 
         if output.requires_grad:
@@ -162,6 +219,13 @@ class Taps:
     def drop(self) -> None:
         """Forgets what an interrupted backward pass left."""
         self._pending.clear()
+
+    def seal(self) -> None:
+        """Has copies of the module come without hooks."""
+        for handle in self.handles:
+            hooks = handle.hooks_dict_ref()
+            if hooks is not None and not isinstance(hooks[handle.id], Hook):
+                hooks[handle.id] = Hook(hooks[handle.id])
 
     def remove(self) -> None:
         """Takes all hooks away."""

@@ -7,8 +7,11 @@ from typing import Any
 
 from torch import nn
 
-from ..taps import Taps
+from ..taps import Forward, Taps
 from . import attention, conv, embedding, generic, linear, norms, recurrent
+
+#: Names of Opacus for layers that need no replacement here.
+DPLSTM, DPGRU, DPRNN, DPMultiheadAttention = nn.LSTM, nn.GRU, nn.RNN, nn.MultiheadAttention
 
 #: Attaches a layer to taps.
 Attach = Callable[[Taps, Any], None]
@@ -47,4 +50,7 @@ def attach_all(taps: Taps) -> None:
             inside.update(module.modules())
             own = [parameter for parameter in module.parameters() if taps.is_trained(parameter)]
         if own:
+            plain = module.__dict__.get("forward")
             kind_of(module)(taps, module)
+            if module.__dict__.get("forward") is not plain:
+                module.__dict__["forward"] = Forward(module, module.__dict__["forward"], plain)

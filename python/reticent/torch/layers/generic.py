@@ -79,12 +79,20 @@ def _apply(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         inner, options = tree_unflatten(items, form)
         return function(*inner, **options)
 
-    result = torch.func.vmap(one, randomness="different")(*given)
+    result = _each(one, given, first.key, name)
     if not any(is_batched):
         return OwnCopies.of(result[0], result, taps, first.key)
     if not isinstance(result, Tensor) or result.dim() < 2:
         raise _refusal(first.key, name)
     return result.flatten(0, 1)
+
+
+def _each(one: Any, given: list[Tensor], key: str, name: str) -> Any:
+    """An operation, example by example."""
+    try:
+        return torch.func.vmap(one, randomness="different")(*given)
+    except RuntimeError as error:
+        raise _refusal(key, name) from error
 
 
 def _alone(function: Any, name: str, flat: list[Any], form: Any, first: OwnCopies) -> Any:
@@ -113,7 +121,7 @@ def _alone(function: Any, name: str, flat: list[Any], form: Any, first: OwnCopie
         args, kwargs = tree_unflatten(items, form)
         return function(*args, **kwargs)
 
-    result = torch.func.vmap(one, randomness="different")(*given)
+    result = _each(one, given, first.key, name)
     if isinstance(result, Tensor):
         return OwnCopies.of(result[0], result, taps, first.key)
     return tuple(OwnCopies.of(part[0], part, taps, first.key) for part in result)

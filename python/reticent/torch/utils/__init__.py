@@ -1,0 +1,1 @@
+"""Names of Opacus for parts of :mod:`reticent.torch`."""
