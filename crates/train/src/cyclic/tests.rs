@@ -23,14 +23,16 @@ fn dense(factor: &BandedFactor) -> [Vec<Vec<f64>>; 2] {
     let (steps, c) = (factor.steps() as usize, factor.coefficients());
     let entry = |i: usize, j: usize| if i >= j && i - j < c.len() { c[i - j] } else { 0.0 };
     let matrix: Vec<Vec<f64>> = (0..steps).map(|i| (0..steps).map(|j| entry(i, j)).collect()).collect();
-    // Forward substitution, column by column.
-    let mut inverse = vec![vec![0.0; steps]; steps];
-    for j in 0..steps {
-        for i in j..steps {
+    // Forward substitution, row by row.
+    let mut inverse: Vec<Vec<f64>> = Vec::new();
+    for (i, row) in matrix.iter().enumerate() {
+        let entry = |j: usize| {
             let own = if i == j { 1.0 } else { 0.0 };
-            let past: f64 = (j..i).map(|k| matrix[i][k] * inverse[k][j]).sum();
-            inverse[i][j] = (own - past) / matrix[i][i];
-        }
+            let past: f64 = inverse.iter().zip(row).map(|(before, c)| c * before[j]).sum();
+            (own - past) / row[i]
+        };
+        let found = (0..steps).map(entry).collect();
+        inverse.push(found);
     }
     [matrix, inverse]
 }
