@@ -86,8 +86,8 @@ pub(crate) struct Network {
     pub(crate) batch_size: Option<String>,
     /// Batches: poisson samples them, cyclic goes through the data in fixed batches without sampling [default: poisson]
     ///
-    /// cyclic is for data that cannot be sampled, such as data that are read in one order again and again. Each row (or user) is put
-    /// into one batch at random, once, and the batches come round in every epoch. The noise of a step is correlated with that of
+    /// cyclic is for trainings that cannot sample anew in every step, because the same batches come round in every epoch. Each row (or
+    /// user) is put into one batch at random, once. The noise of a step is correlated with that of
     /// earlier steps (banded matrix factorization, DP-FTRL), so that more of it cancels over the run. Where sampling is
     /// possible, stay with poisson: the accuracy is about the same, and such runs can be resumed and trained on a GPU.
     #[arg(hide_short_help = true)]
