@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -336,6 +338,29 @@ def test_raw_sums_are_never_a_gradient():
         optimizer.step()
         shown |= {own.grad.untyped_storage().data_ptr() for own in model.parameters() if own.grad is not None}
     assert shown
+
+
+@pytest.mark.parametrize("way", ["legacy", "backend"])
+def test_norms_are_computed_in_full_precision_however_it_was_set(way):
+    """In a process of its own: PyTorch's settings do not go back to what they were."""
+    code = f"""
+import torch
+from reticent.torch.run import full_precision
+
+if {way == "legacy"}:
+    torch.set_float32_matmul_precision("medium")
+    state = torch.get_float32_matmul_precision
+else:
+    if not hasattr(torch.backends.mkldnn, "matmul"):
+        raise SystemExit
+    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+    state = lambda: torch.backends.mkldnn.matmul.fp32_precision
+before = state()
+with full_precision():
+    inside = state()
+assert inside in ("highest", "ieee") and state() == before != inside, (before, inside, state())
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 class Stream(IterableDataset):
