@@ -123,10 +123,10 @@ class Run:
                 remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
                 raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
-        for own in self.mixing:
-            if own.training:
+        for norm in self.mixing:
+            if norm.training:
                 remedy = "a batch norm is in training mode, so examples change each other: call its eval(), or use fix(module)"
-                raise refusals.layer(self.taps.name(own), remedy)
+                raise refusals.layer(self.taps.name(norm), remedy)
         if not self.is_checked:
             from .checks import check, find_layouts
 
