@@ -28,6 +28,14 @@ def test_an_example_runs(name: str, epochs: str) -> None:
     assert "held-out accuracy" in done.stdout and "ε ≤" in done.stdout
 
 
+def test_several_processes_run() -> None:
+    script = str(EXAMPLES / "several_processes.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script, "--epochs", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("held-out accuracy") == 1 and "ε ≤" in done.stdout
+
+
 def test_the_page_runs(tmp_path: Path) -> None:
     page = EXAMPLES.parents[1] / "docs" / "how-to" / "fine-tune-a-pytorch-model.md"
     blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

@@ -83,11 +83,28 @@ def proportional(small: tuple[int, ...], large: tuple[int, ...]) -> int | None:
     return None
 
 
+def kept_by(module: nn.Module) -> list[tuple[nn.Module, str, Tensor, Tensor]]:
+    """The tensors that modules keep in buffers and attributes, and what they hold."""
+    found: list[tuple[nn.Module, str, Tensor]] = []
+    for own in module.modules():
+        found.extend((own, name, value) for name, value in own.__dict__.items() if isinstance(value, Tensor))
+        found.extend((own, name, value) for name, value in own._buffers.items() if value is not None)
+    return [(own, name, value, value.detach().clone()) for own, name, value in found]
+
+
+def restore(kept: list[tuple[nn.Module, str, Tensor, Tensor]]) -> None:
+    """Puts them back."""
+    with torch.no_grad():
+        for own, name, value, content in kept:
+            value.detach().copy_(content)
+            (own._buffers if name in own._buffers else own.__dict__)[name] = value
+
+
 @contextmanager
 def undisturbed(run: Run) -> Iterator[None]:
     """Puts back what a forward pass may change."""
     module, taps = run.module, run.taps
-    buffers = [(own, own.clone()) for own in module.buffers()]
+    kept = kept_by(module)
     modes = [(own, own.training) for own in module.modules()]
     rows, listener = taps.rows, taps.listener
     devices = [run.sum.device] if run.sum.device.type == "cuda" else []
@@ -97,9 +114,7 @@ def undisturbed(run: Run) -> Iterator[None]:
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
-        with torch.no_grad():
-            for own, value in buffers:
-                own.copy_(value)
+        restore(kept)
         for layer, mode in modes:
             layer.training = mode
         for parameter in run.names:
@@ -199,10 +214,10 @@ class _Check:
         with torch.no_grad():
             found = []
             for seed in (1, 2):
-                before = self.kept()
+                before = kept_by(self.run.module)
                 self.call(self.inputs(3, seed))
                 found.append(float_tensors(self.call(self.inputs(3, 3))))
-                self.restore(before)
+                restore(before)
         for one, other in zip(*found, strict=True):
             if one.shape != other.shape or float((one - other).abs().max()) > 1e-4 * (float(one.abs().max()) + 1e-30):
                 raise refusals.misuse(
@@ -210,22 +225,6 @@ class _Check:
                     "what it gives depends on the inputs of earlier calls, so gradients would depend on earlier batches without "
                     "noise: compute every batch by itself",
                 )
-
-    def kept(self) -> list[tuple[nn.Module, str, Any]]:
-        """What modules keep in buffers and attributes."""
-        found: list[tuple[nn.Module, str, Any]] = []
-        for own in self.run.module.modules():
-            found.extend((own, name, value) for name, value in own.__dict__.items() if isinstance(value, Tensor))
-            found.extend((own, name, value) for name, value in own._buffers.items() if value is not None)
-        return [(own, name, (value, value.detach().clone())) for own, name, value in found]
-
-    @staticmethod
-    def restore(kept: list[tuple[nn.Module, str, Any]]) -> None:
-        """Puts it back."""
-        for own, name, (value, content) in kept:
-            if not value.is_leaf or not value.requires_grad:
-                value.detach().copy_(content)
-            (own._buffers if name in own._buffers else own.__dict__)[name] = value
 
     def weights(self) -> dict[str, tuple[float, float]]:
         """Two numbers of every parameter that tell whether it was changed."""

@@ -26,7 +26,7 @@ from .accountants import Accountant
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .run import Run
-from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_loader, private_loader
+from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_collate, check_loader, private_loader
 from .validate import check_layers, fix
 
 
@@ -244,6 +244,7 @@ class PrivacyEngine:
             batch_size = check_loader(data_loader, group)
             examples = len(data_loader.dataset)  # type: ignore[arg-type]
             ids = _units(units, examples)
+            check_collate(data_loader, ids is not None)
             count = examples if ids is None else len(np.unique(ids))
             size = count if dataset_size is None else int(dataset_size)
             rate = min(1.0, batch_size / size) if size > 0 else 1.0
@@ -318,6 +319,9 @@ class PrivacyEngine:
         course = group.together(lambda: begin() if group.is_main else None)
         standing = group.send(None if course is None else load(course.standing()))
         return Mirror(self._request, own.examples, own.ids, standing) if course is None else course
+
+    def __reduce__(self) -> Any:
+        raise refusals.misuse("engine", "it cannot be copied or pickled, since its steps count once: use state_dict()")
 
     @property
     def own_run(self) -> Run:

@@ -16,7 +16,7 @@ try:
     from lightning.pytorch import Callback
 except ImportError:
     try:
-        from pytorch_lightning import Callback
+        from pytorch_lightning import Callback  # type: ignore[assignment]
     except ImportError as error:
         raise ImportError("reticent.torch.lightning needs Lightning: pip install lightning") from error
 

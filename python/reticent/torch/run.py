@@ -16,6 +16,7 @@ from . import refusals
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .layers import attach_all
+from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
 from .taps import Place, Taps
@@ -37,6 +38,8 @@ class Run:
         self.loss_reduction, self.batch_first = loss_reduction, batch_first
         self.taps = Taps(module, names)
         self.taps.listener = self.collect
+        self.outsiders = Outsiders(names)
+        self.taps.on_backward = self.outsiders.check
         self.sum = GradientSum(list(names))
         self.groups = self._groups()
         self.steps: _native.PrivateSteps | Mirror | None = None
@@ -113,17 +116,17 @@ class Run:
             raise refusals.misuse(
                 "module", "its parameters changed after make_private: change the module first, and make it private then"
             )
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or _is_compiled():
             raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
         for name, own in self.module.named_parameters():
             if own.requires_grad:
                 remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
                 raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
-        for own in self.mixing:
-            if own.training:
+        for norm in self.mixing:
+            if norm.training:
                 remedy = "a batch norm is in training mode, so examples change each other: call its eval(), or use fix(module)"
-                raise refusals.layer(self.taps.name(own), remedy)
+                raise refusals.layer(self.taps.name(norm), remedy)
         if not self.is_checked:
             from .checks import check, find_layouts
 
@@ -351,6 +354,13 @@ class Run:
                 return None
             self.own_steps.extend()
         return self.own_steps.sample()
+
+
+def _is_compiled() -> bool:
+    """Whether the module is called through torch.compile."""
+    frames = getattr(torch._C, "_dynamo", None)
+    found = getattr(getattr(frames, "eval_frame", None), "get_eval_frame_callback", None)
+    return found is not None and callable(found())
 
 
 class full_precision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_flatten
 from torch.utils.data import DataLoader, IterableDataset, Sampler, WeightedRandomSampler
 from torch.utils.data.distributed import DistributedSampler
 
@@ -249,6 +251,41 @@ def check_loader(loader: Any, group: Group | None) -> int:
         raise invalid("data_loader", "no examples", "give a dataset with a length above 0")
     # A sampler that divides the dataset has batch_size count for one process.
     return int(loader.batch_size) * parts
+
+
+def check_collate(loader: DataLoader[Any], by_unit: bool) -> None:
+    """Refuses a ``collate_fn`` that mixes examples, as far as three of them show it; with units also one that changes their order."""
+    if len(loader.dataset) < 3:  # type: ignore[arg-type]
+        return
+    one, two, three = (loader.dataset[place] for place in range(3))
+    first, second = (_rows(loader, pair) for pair in ([one, two], [one, three]))
+    shared = [place for place, (own, other) in enumerate(zip(first, second, strict=False)) if own.shape == other.shape]
+    pairs = [(a, b) for a in range(2) for b in range(2)]
+    if shared and not any(all(torch.equal(first[own][a], second[own][b]) for own in shared) for a, b in pairs):
+        remedy = "what it makes of an example depends on the other ones (as mixup does), so no gradient is one example's alone"
+        raise conflict("collate_fn", brief(loader.collate_fn), f"{remedy}: collate examples one by one")
+    if not by_unit:
+        return
+    swapped = _rows(loader, [two, one])
+    is_same = all(own.shape == other.shape and torch.equal(own, other) for own, other in zip(first, swapped, strict=False))
+    if is_same and any(not torch.equal(own[0], own[1]) for own in first):
+        remedy = "it changes the order of the examples, so they would be taken for other units': keep the order"
+        raise conflict("collate_fn", brief(loader.collate_fn), remedy)
+
+
+def _rows(loader: DataLoader[Any], examples: list[Any]) -> list[Tensor]:
+    """The tensors of a batch of two, always made with the same random numbers."""
+    kept = random.getstate(), np.random.get_state()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(1)
+            random.seed(1)
+            np.random.seed(1)
+            found = tree_flatten(loader.collate_fn(examples))[0]
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+    return [item for item in found if isinstance(item, Tensor) and item.dim() and item.shape[0] == len(examples)]
 
 
 def private_loader(

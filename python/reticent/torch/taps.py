@@ -54,6 +54,10 @@ def _nothing() -> Any:
     return nothing
 
 
+def _ordinary(layer: nn.Module) -> Any:
+    return MethodType(type(layer).forward, layer)
+
+
 class Hook:
     """A hook of a private module. Copies of the module do not have it: they are ordinary modules."""
 
@@ -85,7 +89,7 @@ class Forward:
         return MethodType(type(self.layer).forward, copy.deepcopy(self.layer, memo))
 
     def __reduce__(self) -> Any:
-        return MethodType, (type(self.layer).forward, self.layer)
+        return _ordinary, (self.layer,)
 
 
 class Call:
@@ -121,6 +125,8 @@ class Taps:
         self.is_forced = False
         #: Called when a backward pass has ended.
         self.listener: Callable[[list[tuple[Place, Term]]], None] | None = None
+        #: Called when a backward pass comes to the first layer.
+        self.on_backward: Callable[[], None] | None = None
         #: Whether modules use parameters of their own without a layer.
         self.has_copies = False
         #: Whether a layer was given numbers of less than single precision, in the made-up inputs.
@@ -206,6 +212,8 @@ class Taps:
 
     def _receive(self, make: Maker, gradient: Tensor) -> None:
         if not self._pending:
+            if self.on_backward is not None:
+                self.on_backward()
             torch.autograd.Variable._execution_engine.queue_callback(self._finish)
         self._pending.append((make, gradient))
 

@@ -73,7 +73,7 @@ def make_private_trainer(
             options["steps"] = int(args.max_steps)
         else:
             options["epochs"] = float(args.num_train_epochs)
-    given = {
+    given: dict[str, Any] = {
         "module": trainer.model,
         "optimizer": trainer.create_optimizer(),
         "data_loader": _loader(trainer),
@@ -81,23 +81,23 @@ def make_private_trainer(
         **options,
     }
     if noise_multiplier is None:
-        made = engine.make_private_with_epsilon(target_epsilon=target_epsilon, target_delta=target_delta, **given)
+        given.update(target_epsilon=target_epsilon, target_delta=target_delta)
+        loader = engine.make_private_with_epsilon(**given)[-1]
     else:
-        made = engine.make_private(noise_multiplier=noise_multiplier, delta=target_delta, **given)
-    loader = made[-1]
+        loader = engine.make_private(noise_multiplier=noise_multiplier, delta=target_delta, **given)[-1]
     args.max_grad_norm = 0.0
     # Samples are independent of each other, so none is skipped after an interruption.
     args.ignore_data_skip = True
     # A loss of its own number of items is not a mean over the batch.
     trainer.model_accepts_loss_kwargs = False
-    trainer.get_train_dataloader = lambda: loader
+    trainer.get_train_dataloader = lambda: loader  # type: ignore[method-assign]
     if not log_training_loss:
         plain = trainer.log
 
         def log(logs: dict[str, float], *more: Any, **other: Any) -> None:
             plain({key: value for key, value in logs.items() if key not in EXACT}, *more, **other)
 
-        trainer.log = log
+        trainer.log = log  # type: ignore[method-assign]
     trainer.add_callback(_Watch(trainer, engine, loader))
     return engine
 

@@ -1,0 +1,49 @@
+"""Weights outside the private module that the loss of private data would train without noise."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection
+from typing import Any
+from weakref import WeakSet
+
+import torch
+from torch import nn
+from torch.autograd.graph import get_gradient_edge
+from torch.optim import Optimizer
+
+from . import refusals
+
+
+class Outsiders:
+    """Finds, in a backward pass, parameters of other optimizers that it computes gradients of."""
+
+    def __init__(self, own: Collection[nn.Parameter]) -> None:
+        self.own = own
+        self.optimizers: WeakSet[Optimizer] = WeakSet()
+        self.passes = 0
+
+    def check(self) -> None:
+        """Called within a backward pass of private data."""
+        self.passes += 1
+        # Optimizers may be made at any time; looking for them takes a moment, so it is done ever more rarely.
+        if self.passes & (self.passes - 1) == 0:
+            self.optimizers.update(item for item in gc.get_objects() if _is_optimizer(item))
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                for other in group["params"]:
+                    if other.requires_grad and other not in self.own and _is_reached(other):
+                        raise refusals.misuse(
+                            "loss",
+                            f"it trains weights of shape {tuple(other.shape)} that are not the private module's, without noise: make "
+                            "one module of both before make_private, or detach what they compute with",
+                        )
+
+
+def _is_optimizer(item: Any) -> bool:
+    return issubclass(type(item), Optimizer) and "param_groups" in item.__dict__
+
+
+def _is_reached(parameter: torch.Tensor) -> bool:
+    """Whether the backward pass that is running computes the gradient of a parameter."""
+    return bool(torch._C._will_engine_execute_node(get_gradient_edge(parameter).node))
