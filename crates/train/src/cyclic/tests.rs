@@ -23,14 +23,13 @@ fn dense(factor: &BandedFactor) -> [Vec<Vec<f64>>; 2] {
     let (steps, c) = (factor.steps() as usize, factor.coefficients());
     let entry = |i: usize, j: usize| if i >= j && i - j < c.len() { c[i - j] } else { 0.0 };
     let matrix: Vec<Vec<f64>> = (0..steps).map(|i| (0..steps).map(|j| entry(i, j)).collect()).collect();
-    // Forward substitution, column by column.
-    let mut inverse = vec![vec![0.0; steps]; steps];
-    for j in 0..steps {
-        for i in j..steps {
-            let own = if i == j { 1.0 } else { 0.0 };
-            let past: f64 = (j..i).map(|k| matrix[i][k] * inverse[k][j]).sum();
-            inverse[i][j] = (own - past) / matrix[i][i];
-        }
+    // Forward substitution: row i is (eᵢ − Σ_{k<i} Cᵢₖ·rowₖ)/Cᵢᵢ.
+    let mut inverse: Vec<Vec<f64>> = Vec::new();
+    for (i, row) in matrix.iter().enumerate() {
+        let own = |j: usize| if i == j { 1.0 } else { 0.0 };
+        let past = |j: usize| row.iter().zip(&inverse).map(|(c, before)| c * before[j]).sum::<f64>();
+        let next = (0..steps).map(|j| (own(j) - past(j)) / row[i]).collect();
+        inverse.push(next);
     }
     [matrix, inverse]
 }
