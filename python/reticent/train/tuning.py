@@ -100,7 +100,7 @@ class Tuned(Result):
             ("search", f"the best of {number(data['trials'])} trials on average {kind}"),
             ("network", f"{self._model._data.get('model') or 'network'}, {data['weights']} weights"),
             ("guarantee", str(self.certificate)),
-            ("score", ", ".join(shown) + ": the best of several, so too good on average"),
+            ("score", f"{', '.join(shown) or 'too noisy to tell'}: the best of several, so too good on average"),
         ]
 
 

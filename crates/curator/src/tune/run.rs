@@ -133,11 +133,17 @@ impl TunePlan {
         test: Option<&HeldOutTest>,
         widest: usize,
     ) -> Result<Price, Refusal> {
-        let mut candidates = Vec::new();
-        for costs in self.search.candidates() {
-            let mut run = with(&self.asked, &costs)?;
-            let settings = settle(&mut run)?;
-            candidates.push(size.plan_settings(&mut run, &settings, reader, widest)?);
+        // A network may have a batch size of its own, so it is part of what decides the cost.
+        let key = |run: &Train| (run.model.clone(), run.epochs, run.steps, run.batch_size);
+        let (mut candidates, mut met) = (Vec::new(), Vec::new());
+        for corner in &self.corners {
+            let own = key(corner);
+            if !met.contains(&own) {
+                met.push(own);
+                let mut run = corner.clone();
+                let settings = settle(&mut run)?;
+                candidates.push(size.plan_settings(&mut run, &settings, reader, widest)?);
+            }
         }
         let left = size.left().ok_or_else(|| Refusal::internal("a search without a budget"))?;
         Price::of(&candidates, self.trials, test.map(|test| &test.event), left)

@@ -120,11 +120,6 @@ impl Search {
         })
     }
 
-    /// Every combination of the settings that decide what a trial costs; one without any where none is searched.
-    pub(crate) fn candidates(&self) -> Vec<Drawn> {
-        self.costly().fold(vec![Drawn::new()], |known, (key, choices)| combined(&known, key, choices))
-    }
-
     /// Settings drawn at random, without regard to any data.
     pub(crate) fn draw<B: Bits>(&self, bits: &mut B) -> Drawn {
         let mut drawn = Drawn::new();
