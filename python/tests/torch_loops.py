@@ -108,7 +108,7 @@ def compare_single(model: nn.Module, inputs: tuple[Any, ...], tolerance: float =
     rows = len(loops)
     terms = tapped_terms(model, single, run, rows)
     weights = torch.linspace(-1.0, 2.0, rows, dtype=torch.float64)
-    for name, parameter in model.named_parameters():
+    for name in (name for name, _ in model.named_parameters()):
         squared = torch.stack([own[name].square().sum() for own in loops])
         total = sum(weight * own[name] for weight, own in zip(weights, loops, strict=True))
         assert isinstance(total, Tensor)
