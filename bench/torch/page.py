@@ -105,7 +105,8 @@ def machine(result):
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items() if number)
     threads = f", {result['threads']} threads" if result["kind"] == "cpu" else ""
     load = f"; load average {result['load']} when the run began" if result["kind"] == "cpu" else ""
-    return f"{result['device']}{threads}; Python {result['python']}; {versions}; {result['date'][:10]}{load}."
+    shared = " Preliminary: the machine was shared, so times are those of the processor." if result["clock"] == "processor" else ""
+    return f"{result['device']}{threads}; Python {result['python']}; {versions}; {result['date'][:10]}{load}.{shared}"
 
 
 def skipped(result):

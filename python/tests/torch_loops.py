@@ -108,14 +108,14 @@ def compare_single(model: nn.Module, inputs: tuple[Any, ...], tolerance: float =
     rows = len(loops)
     terms = tapped_terms(model, single, run, rows)
     weights = torch.linspace(-1.0, 2.0, rows, dtype=torch.float64)
-    for name, parameter in model.named_parameters():
+    for name in (name for name, _ in model.named_parameters()):
         squared = torch.stack([own[name].square().sum() for own in loops])
         total = sum(weight * own[name] for weight, own in zip(weights, loops, strict=True))
         assert isinstance(total, Tensor)
         ((place, term),) = terms[name]
         got = term.squared().double()
         # What rounding may hide is added where gradients are not written out.
-        hidden = 2.0**-18 * float(term.parts().double().square().max())
+        hidden = 2.0**-15 * float(term.parts().double().square().max())
         assert torch.all(got >= squared * (1 - tolerance)), (name, got, squared)
         assert torch.all(got <= squared * (1 + tolerance) + 2 * hidden), (name, got, squared)
         into = torch.zeros(shape_of(place), dtype=torch.float32)

@@ -15,6 +15,9 @@ from ..terms import Outer, Term, allowance, cleared
 #: Gradients are kept if they take at most so many times the memory of the layer's input and output.
 SHARE = 3
 
+#: Sums of so many products are covered by the allowance for rounding.
+LONG = 256
+
 
 class Slid(Term):
     """The gradients of a convolution's weights. Where they are not kept, sums are computed a second time."""
@@ -32,7 +35,9 @@ class Slid(Term):
         kept = None if self.kept is None else self.kept.numpy()
         squares, parts = self.native.measure(self.values.numpy(), self.gradient.numpy(), self.each, _threads(), kept)
         if self.kept is None:
-            squares = squares + allowance(torch.float32) * parts**2
+            # Products are added one after the other: beyond so many, rounding may hide more.
+            count = self.gradient[0, 0].numel() + self.each
+            squares = squares + allowance(torch.float32) * max(1.0, count / LONG) ** 2 * parts**2
         return torch.from_numpy(squares).float()
 
     def parts(self) -> Tensor:
