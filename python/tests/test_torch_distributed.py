@@ -18,19 +18,26 @@ from torch_processes import SCENARIOS, Numbered, network  # noqa: E402
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="PyTorch was built without torch.distributed")
 
 
+def ran(folder, names):
+    """Runs scenarios in two processes; what each of them saw."""
+    command = [sys.executable, str(Path(__file__).with_name("torch_processes.py"))]
+    started = [
+        subprocess.Popen([*command, str(rank), "2", str(folder), *names], stderr=subprocess.PIPE, text=True) for rank in range(2)
+    ]
+    try:
+        errors = [own.communicate(timeout=300)[1] for own in started]
+    finally:
+        for own in started:
+            own.kill()
+    assert all(own.returncode == 0 for own in started), "\n".join(errors)
+    return {name: [torch.load(folder / f"{name}-{rank}.pt") for rank in range(2)] for name in names}
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """What each of two processes saw, scenario by scenario."""
     folder = tmp_path_factory.mktemp("processes")
-    script = Path(__file__).with_name("torch_processes.py")
-    command = [sys.executable, str(script)]
-    started = [
-        subprocess.Popen([*command, str(rank), "2", str(folder), *SCENARIOS], stderr=subprocess.PIPE, text=True) for rank in range(2)
-    ]
-    errors = [own.communicate(timeout=300)[1] for own in started]
-    assert all(own.returncode == 0 for own in started), "\n".join(errors)
-    found = {name: [torch.load(folder / f"{name}-{rank}.pt") for rank in range(2)] for name in SCENARIOS}
-    return {**found, "folder": folder}
+    return {**ran(folder, SCENARIOS), "folder": folder}
 
 
 def by_step(rows):
@@ -138,6 +145,10 @@ def test_what_one_process_does_wrong_all_refuse(seen):
     assert "process 0 refused" in two["budget"] and one["budget"]
     assert "another process refused" in one["by hand"] and "by hand" in two["by hand"]
     assert "disk is full" in one["noise"] and "process 0 could not add" in two["noise"]
+
+
+def test_the_backend_that_pytorch_chooses(tmp_path):
+    assert is_one_sample(ran(tmp_path, ["sums"])["sums"])
 
 
 def test_parts_of_a_sample_are_divided_by_units():

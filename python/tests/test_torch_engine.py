@@ -673,6 +673,20 @@ def test_detached_modules_are_ordinary_again():
     x, y = data()[:4]
     nn.functional.cross_entropy(model(x), y).backward()
     assert all(own.grad is not None for own in model.parameters())
+    before = model[0].weight.clone()
+    optimizer.step()
+    assert engine.steps == 1 and not torch.equal(before, model[0].weight)
+    engine.detach()
+    assert engine.certificate().verify()
+
+
+def test_what_is_refused_can_be_made_private_then():
+    dataset = TensorDataset(torch.randn(60, 5), torch.zeros(60), torch.zeros(60))
+    model = network()
+    with pytest.raises(RequestError, match="pairs"):
+        private(model, dataset, criterion=nn.CrossEntropyLoss())
+    assert all(own.requires_grad for own in model.parameters())
+    private(model, dataset)
 
 
 def test_eval_mode_and_no_grad_are_not_tapped():

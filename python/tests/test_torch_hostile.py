@@ -361,6 +361,7 @@ def test_sums_of_low_precision_are_bounded(kind):
     model = network().to(kind)
     engine, _, optimizer, loader = private(model, TensorDataset(1000 * x.to(kind), y))
     x, y = next(iter(loader))
+    engine.run.announce(None)
     engine.run.announce(Batch(1, None, 1, False, True, True))
     nn.functional.cross_entropy(model(x[:1]).float(), y[:1]).backward()
     assert present_sum(engine).dtype == torch.float32 and float(present_sum(engine).norm()) <= 1.0

@@ -228,7 +228,7 @@ def main():
     engine, optimizer, loader = private(model)
     private_early.append((engine, model, optimizer, loader))
     dist.init_process_group(
-        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=60)
+        None if len(sys.argv) == 5 else "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=60)
     )
     for name in sys.argv[4:]:
         torch.save(SCENARIOS[name](rank, folder), folder / f"{name}-{rank}.pt")

@@ -32,7 +32,7 @@ class Group:
         self.own = own
         self.rank, self.size = dist.get_rank(own), dist.get_world_size(own)
         self.main = dist.get_global_rank(own, 0)
-        self.is_cpu = str(dist.get_backend(own)) == "gloo"
+        self.is_cpu = "nccl" not in str(dist.get_backend(own)) or not torch.cuda.is_available()
         #: Steps that are complete.
         self.place = 0
 

@@ -277,7 +277,7 @@ class PrivacyEngine:
         run.is_checked, run.is_trusted, run.group, run.rate = False, not check, group, own.rate
         run.is_alone = process_group is not None and group is None
         self.run = run
-        optimizer.register_step_pre_hook(run.before_step)
+        run.step_handle = optimizer.register_step_pre_hook(run.before_step)
         batches = (
             PoissonBatches(run.draw, own.per_epoch, own.ids is not None)
             if group is None
@@ -295,8 +295,13 @@ class PrivacyEngine:
             module.__dict__["_module"] = module
         if group is not None:
             group.level(module)
-        loader = private_loader(data_loader, batches, run)
-        run.target = _target(loader) if criterion is not None and check else None
+        try:
+            loader = private_loader(data_loader, batches, run)
+            run.target = _target(loader) if criterion is not None and check else None
+        except BaseException:
+            self.detach()
+            self.run = None
+            raise
         if criterion is not None and "ghost" in grad_sample_mode:
             return module, optimizer, criterion, loader
         return module, optimizer, loader
@@ -412,7 +417,9 @@ class PrivacyEngine:
         for own in run.names:
             own.requires_grad_(True)
             own.grad = None
-            del own._is_reticent  # type: ignore[attr-defined]
+            own.__dict__.pop("_is_reticent", None)
+        if run.step_handle is not None:
+            run.step_handle.remove()
         run.module.__dict__.pop("_module", None)
 
 

@@ -63,6 +63,8 @@ class Run:
         self.criterion: Any = None
         self.target: Any = None
         self.released: dict[nn.Parameter, Tensor] = {}
+        #: What takes the hook off the optimizer.
+        self.step_handle: Any = None
         self._ahead: Future[None] | None = None
         self._drawer: ThreadPoolExecutor | None = None
         self._structure = self._form()
@@ -149,7 +151,8 @@ class Run:
             )
 
         batch = self.batch
-        if self.is_ahead and batch is not None and not (batch.is_first and batch.is_last and batch.unit is None):
+        is_whole = batch is not None and batch.is_first and batch.is_last and batch.unit is None and rows > 1
+        if self.is_ahead and not is_whole:
             raise refusals.misuse(
                 "data_loader",
                 "the batch before was given and not trained on, so this one may not be the module's input: train on every batch "

@@ -22,7 +22,7 @@ def get_noise_multiplier(
     """The least noise multiplier that keeps all steps within (ε, δ).
 
     >>> from reticent.torch.accountants.utils import get_noise_multiplier
-    >>> get_noise_multiplier(target_epsilon=2.0, target_delta=1e-5, sample_rate=0.01, steps=1000) < 0.9
+    >>> get_noise_multiplier(target_epsilon=2.0, target_delta=1e-5, sample_rate=0.01, steps=1000) < 0.97
     True
     """
     if (epochs is None) == (steps is None):
