@@ -539,6 +539,21 @@ def test_the_check_goes_through_the_criterion():
     assert any("through the criterion" in fact for fact in engine.certificate()._data["public"])
 
 
+def test_class_weights_mix_examples_and_ignored_targets_are_a_premise():
+    dataset = TensorDataset(torch.randn(30, 5), torch.randint(0, 3, (30,)))
+    for weight in ([1.0, 1.0, 5.0], [1.0, 9.0, 1.0]):
+        criterion = nn.CrossEntropyLoss(weight=torch.tensor(weight))
+        _, own, _, loader = private(nn.Linear(5, 3), dataset, criterion=criterion)
+        with pytest.raises(RequestError, match="class weights"):
+            own(next(iter(loader))[0])
+    criterion = nn.CrossEntropyLoss(weight=torch.full((3,), 2.0))
+    engine, own, optimizer, loader = private(nn.Linear(5, 3), dataset, criterion=criterion)
+    x, y = next(iter(loader))
+    criterion(own(x), y).backward()
+    optimizer.step()
+    assert any("target that the criterion ignores" in fact for fact in engine.certificate()._data["public"])
+
+
 def test_the_check_leaves_no_trace():
     model = nn.Sequential(nn.Linear(5, 8), nn.Dropout(0.5), nn.Linear(8, 2))
     engine, _, optimizer, loader = private(model)

@@ -424,13 +424,20 @@ class _Check:
             partly = goal.clone()
             partly[1, ..., 1:] = ignored
             others.append((output, partly))
+        weight = getattr(criterion, "weight", None)
+        if isinstance(goal, Tensor) and isinstance(weight, Tensor) and weight.dim() == 1 and not goal.is_floating_point():
+            # A mean with weights of classes is divided by the weights of all examples.
+            for kind in (int(weight.argmin()), int(weight.argmax())):
+                heavy = goal.clone()
+                heavy[1] = kind
+                others.append((output, heavy))
         for values, aim in others:
             moved = slopes(values, aim)
             if float((moved[[0, 2]] - whole[[0, 2]]).abs().max()) > TOLERANCE * scale:
                 raise refusals.misuse(
                     "criterion",
-                    "examples mix: the loss of one changes the gradient of another, as in a mean over the tokens of "
-                    "the whole batch; give the mean over examples of a loss of every example",
+                    "examples mix: the loss of one changes the gradient of another, as in a mean over the tokens of the "
+                    "whole batch or with class weights; give the mean over examples of a loss of every example",
                 )
         fewer = tree_map(lambda item: item[:2] if isinstance(item, Tensor) and item.dim() else item, goal)
         part = slopes(output.narrow(axis, 0, 2), fewer)

@@ -263,7 +263,7 @@ class PrivacyEngine:
                 "delta": min(1e-5, 0.1 / size) if delta is None else delta,
                 "noise_multiplier": noise_multiplier,
                 "examples_per_unit": examples_per_unit,
-                "premise": _premise(loss_reduction, check, criterion is not None, group),
+                "premise": _premise(loss_reduction, check, criterion, group),
                 "record": None if record is None else os.fspath(record),
                 "resume": bool(resume),
             }
@@ -440,14 +440,16 @@ def check_module(module: Any) -> None:
             raise invalid("module", name or type(own).__name__, remedy)
 
 
-def _premise(reduction: str, check: bool, has_criterion: bool, group: Group | None) -> str:
+def _premise(reduction: str, check: bool, criterion: Any, group: Group | None) -> str:
     """What the gradients' being those of single units rests on."""
     premise = (
         f"a loss that is the {reduction} over the examples of a batch of losses that depend on one example each, and a "
         "module that does not mix examples"
     )
-    checked = "checked on made-up inputs" + (" and through the criterion" if has_criterion else "")
+    checked = "checked on made-up inputs" + ("" if criterion is None else " and through the criterion")
     text = f"{premise} ({checked})" if check else f"{premise} (declared, not checked)"
+    if criterion is not None and reduction == "mean" and hasattr(criterion, "ignore_index"):
+        text += "; no example has a target that the criterion ignores (declared)"
     if group is not None:
         text += f"; {group.size} processes have the same examples in the same order (declared)"
     return text
