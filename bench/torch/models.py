@@ -37,7 +37,7 @@ class Transformer(nn.Module):
         self.head = nn.Linear(width, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        place = torch.arange(x.shape[1], device=x.device).expand(x.shape)
+        place = torch.arange(x.shape[1], device=x.device).repeat(x.shape[0], 1)
         return self.head(self.blocks(self.words(x) + self.places(place)).mean(1))
 
 

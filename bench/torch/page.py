@@ -101,9 +101,13 @@ def table(result):
     return lines
 
 
+def counted_threads(result):
+    return "one thread" if result["threads"] == 1 else f"{result['threads']} threads"
+
+
 def machine(result):
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items() if number)
-    threads = f", {result['threads']} threads" if result["kind"] == "cpu" else ""
+    threads = f", {counted_threads(result)}" if result["kind"] == "cpu" else ""
     load = f"; load average {result['load']} when the run began" if result["kind"] == "cpu" else ""
     shared = " Preliminary: the machine was shared, so times are those of the processor." if result["clock"] == "processor" else ""
     return f"{result['device']}{threads}; Python {result['python']}; {versions}; {result['date'][:10]}{load}.{shared}"
@@ -144,7 +148,7 @@ def comparison(results):
     lines = ["| private step ÷ plain PyTorch step | `reticent.torch` | fastest mode of Opacus | memory | Opacus, least memory |"]
     lines.append("|---|---|---|---|---|")
     for result in results:
-        place = "CPU" if result["kind"] == "cpu" else result["device"]
+        place = f"CPU, {counted_threads(result)}" if result["kind"] == "cpu" else result["device"]
         for name, model in result["models"].items():
             own, base = model["reticent"], model["plain"]["milliseconds"]
             peer = fastest(model)
