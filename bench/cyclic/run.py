@@ -29,7 +29,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 EPSILON, DELTA, SIZE, BATCH, EPOCHS, CLIP = 3, 1e-5, 60000, 1000, 5, 0.1
 RATES = [8, 2]
-CYCLIC = ["--batches", "cyclic", "--bands"]
+CYCLIC = ["--batching", "cyclic", "--bands"]
 ARMS = {
     "cyclic, independent noise (1 band)": [*CYCLIC, 1],
     "cyclic, 4 bands": [*CYCLIC, 4],

@@ -10,7 +10,7 @@ from reticent.errors import ReticentError
 
 pytestmark = pytest.mark.filterwarnings("ignore::reticent.PrivacyWarning")
 
-CYCLIC = {**NOISY, "batch_size": 10, "steps": 12, "batches": "cyclic"}
+CYCLIC = {**NOISY, "batch_size": 10, "steps": 12, "batching": "cyclic"}
 
 
 def test_the_run_is_one_gaussian_event():
@@ -25,13 +25,13 @@ def test_the_run_is_one_gaussian_event():
 @pytest.mark.parametrize(
     ("settings", "field"),
     [
-        ({**PLAIN, "batches": "cyclic"}, "batches"),
-        ({**CYCLIC, "neighboring": "replace-one", "dataset_size": None}, "batches"),
-        ({**CYCLIC, "device": "cuda"}, "batches"),
-        ({**CYCLIC, "clipping": "quantile"}, "batches"),
+        ({**PLAIN, "batching": "cyclic"}, "batching"),
+        ({**CYCLIC, "neighboring": "replace-one", "dataset_size": None}, "batching"),
+        ({**CYCLIC, "device": "cuda"}, "batching"),
+        ({**CYCLIC, "clipping": "quantile"}, "batching"),
         ({**CYCLIC, "bands": 7}, "bands"),
         ({**NOISY, "bands": 2}, "bands"),
-        ({**NOISY, "batches": "round"}, "batches"),
+        ({**NOISY, "batching": "round"}, "batching"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(settings, field):

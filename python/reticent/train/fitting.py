@@ -81,7 +81,7 @@ def trained_by(network: Network, X: Any, y: Any, settings: Mapping[str, Any]) ->
             if place.is_temporary and fields["checkpoint_every"] is None:
                 # Nothing can go on from a folder that is removed, so only the end is stored.
                 fields["checkpoint_every"] = str(_MOST_STEPS)
-            with _interrupted(place, can_resume=fields["batches"] != "cyclic"):
+            with _interrupted(place, can_resume=fields["batching"] != "cyclic"):
                 answer = _native.train(request(fields), own.data, own.validation, budget, progress)
         trained = TrainedNetwork._of(place, outcome_of(answer), fields["device"], fields["chunk"])
         count_fit(trained.certificate)

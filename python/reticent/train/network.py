@@ -235,7 +235,7 @@ class Network:
         epochs: float | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
-        batches: str | None = None,
+        batching: str | None = None,
         bands: int | None = None,
         clip: float | None = None,
         clipping: str | None = None,
@@ -335,12 +335,12 @@ class Network:
         ``degrees_of_freedom`` (9 by default) instead of Gaussian noise. ``denoise`` (``"james-stein"``,
         ``"wiener"``, ``"weighted"``) shrinks noisy gradients before the optimizer; it costs no privacy.
 
-        ``batches="cyclic"`` trains without sampling, where batches cannot be drawn anew in every step: each row, or
+        ``batching="cyclic"`` trains without sampling, where batches cannot be drawn anew in every step: each row, or
         user, is put into one batch at random, once, the batches come round in every epoch, and the noise of a step is
         correlated with that of ``bands`` - 1 steps before (banded matrix factorization, DP-FTRL). ``bands=1`` is
         independent noise; by default it is the power of two up to 64 with the least noise in running sums of
         gradients. It needs the device ``"cpu"`` and add-remove, and such a run cannot be resumed: where sampling is
-        possible, stay with the default, ``batches="poisson"``.
+        possible, stay with the default, ``batching="poisson"``.
 
         ``label_smoothing`` is the share of every label that the loss spreads over all classes. It changes the
         loss of each example by itself, so it goes with privacy, too.

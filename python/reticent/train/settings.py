@@ -61,7 +61,7 @@ _TEXTS = (
     "noise",
     "denoise",
     "split_key",
-    "batches",
+    "batching",
 )
 
 

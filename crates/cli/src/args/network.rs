@@ -92,8 +92,8 @@ pub(crate) struct Network {
     /// possible, stay with poisson: the accuracy is about the same, and such runs can be resumed and trained on a GPU.
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "KIND")]
-    pub(crate) batches: Option<String>,
-    /// Bands of the correlated noise of --batches cyclic, at most the steps of an epoch; 1 is independent noise [default: the
+    pub(crate) batching: Option<String>,
+    /// Bands of the correlated noise of --batching cyclic, at most the steps of an epoch; 1 is independent noise [default: the
     /// power of two up to 64 with the least noise in running sums of gradients]
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]

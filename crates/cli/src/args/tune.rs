@@ -19,7 +19,7 @@ const UNUSED: &[&str] = &[
     "federated",
     "checkpoint_every",
     "patience",
-    "batches",
+    "batching",
     "bands",
     "resume",
     "finish",

@@ -97,7 +97,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         epochs: number("--epochs", &network.epochs)?,
         steps: whole("--steps", &arguments.steps)?,
         batch_size: whole("--batch-size", &network.batch_size)?,
-        batches: network.batches.clone(),
+        batching: network.batching.clone(),
         bands: whole("--bands", &network.bands)?,
         optimizer: network.optimizer.clone(),
         learning_rate: number("--learning-rate", &arguments.learning_rate)?,

@@ -12,7 +12,7 @@ fn an_audit_trains_its_references_likewise() {
     let train =
         ["train", &rows, "--schema", &schema, "--model", &model, "--validation", &other, "--out", &run];
     let private = ["--epsilon", "8", "--delta", "1e-4", "--dataset-size", "120", "--batch-size", "20"];
-    json(&[&train[..], &private, &["--epochs", "2", "--batches", "cyclic", "--bands", "3"]].concat());
+    json(&[&train[..], &private, &["--epochs", "2", "--batching", "cyclic", "--bands", "3"]].concat());
     let found = json(&["audit", &run, "--references", "4"]);
     assert!(found["auc"].as_f64().unwrap() > 0.0, "{found}");
 }

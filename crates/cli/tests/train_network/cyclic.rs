@@ -7,7 +7,7 @@ use std::process::Stdio;
 fn words<'a>(images: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let own =
         ["train", images, "--classes", "3", "--model", "logistic", "--delta", "1e-4", "--batch-size", "30"];
-    [&own[..], &["--batches", "cyclic"], more].concat()
+    [&own[..], &["--batching", "cyclic"], more].concat()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn the_run_is_one_gaussian_event() {
     assert!(own <= 4.0 && own >= other * (1.0 - 1e-6) && own <= other * 1.001, "{own} {other}");
     assert_eq!(stdout(&["predict", &out, &images]).lines().count(), 31);
     let line = refusal(&["train", "--resume", &out]);
-    assert!(line.contains("--batches cyclic") && line.contains("--finish"), "{line}");
+    assert!(line.contains("--batching cyclic") && line.contains("--finish"), "{line}");
     // Bands are chosen by a rule, a noisy count decides the batches, and the noise can be given.
     for more in
         [&["--epsilon", "4", "--steps", "45"][..], &["--noise-multiplier", "3", "--dataset-size", "300"]]
@@ -62,14 +62,14 @@ fn what_does_not_go_with_it_is_refused() {
     let with = |more: &[&str]| refused(&[&private[..], more].concat());
     assert!(with(&["--bands", "11"]).contains("--bands 11"));
     assert!(with(&["--bands", "0"]).contains("--bands 0"));
-    assert!(with(&["--device", "cuda"]).contains("--batches cyclic"));
-    assert!(with(&["--clipping", "quantile"]).contains("--batches cyclic"));
-    assert!(with(&["--clipping", "encoded", "--noise", "student-t"]).contains("--batches cyclic"));
-    assert!(with(&["--denoise", "wiener"]).contains("--batches cyclic"));
+    assert!(with(&["--device", "cuda"]).contains("--batching cyclic"));
+    assert!(with(&["--clipping", "quantile"]).contains("--batching cyclic"));
+    assert!(with(&["--clipping", "encoded", "--noise", "student-t"]).contains("--batching cyclic"));
+    assert!(with(&["--denoise", "wiener"]).contains("--batching cyclic"));
     let relation = words(&images, &["--epsilon", "4", "--neighboring", "replace-one", "--out", "never"]);
     assert!(refusal(&relation).contains("add-remove"));
     let open = ["train", &images, "--classes", "3", "--model", "logistic", "--non-private", "--out", "never"];
-    assert!(refusal(&[&open[..], &["--batches", "cyclic"]].concat()).contains("without privacy"));
+    assert!(refusal(&[&open[..], &["--batching", "cyclic"]].concat()).contains("without privacy"));
     assert!(
         refusal(
             &[&open[..6], &["--epsilon", "4", "--delta", "1e-4", "--bands", "4", "--out", "never"]].concat()
@@ -82,9 +82,10 @@ fn what_does_not_go_with_it_is_refused() {
     assert!(line.contains("parties sample"), "{line}");
     let tune =
         ["tune", &images, "--classes", "3", "--model", "logistic", "--epsilon", "4", "--delta", "1e-4"];
-    let search = ["--dataset-size", "300", "--search", "lr=0.1|0.5", "--out", "never", "--batches", "cyclic"];
+    let search =
+        ["--dataset-size", "300", "--search", "lr=0.1|0.5", "--out", "never", "--batching", "cyclic"];
     let line = refusal(&[&tune[..], &search].concat());
-    assert!(line.contains("--batches") && line.contains("not for a search"), "{line}");
+    assert!(line.contains("--batching") && line.contains("not for a search"), "{line}");
 }
 
 #[cfg(unix)]

@@ -8,17 +8,17 @@ use reticent_train::{CyclicBatches, Device};
 
 /// Whether batches are cyclic, where what else the run says goes with that.
 pub(super) fn settle(run: &Train, budget: Budget, neighboring: Neighboring) -> Result<bool, Refusal> {
-    match run.batches.as_deref() {
+    match run.batching.as_deref() {
         None | Some("poisson") => {
             if let Some(bands) = run.bands {
-                let remedy = "noise is correlated where batches are not sampled: give ⟦batches⟧ cyclic, or leave it out";
+                let remedy = "noise is correlated where batches are not sampled: give ⟦batching⟧ cyclic, or leave it out";
                 return Err(Refusal::conflict("bands", bands, remedy));
             }
             return Ok(false);
         }
         Some("cyclic") => {}
         Some(other) => {
-            return Err(Refusal::unknown("batches", other, "unknown: give poisson or cyclic"));
+            return Err(Refusal::unknown("batching", other, "unknown: give poisson or cyclic"));
         }
     }
     let clipping = run.clipping.as_deref().unwrap_or("flat");
@@ -33,7 +33,7 @@ pub(super) fn settle(run: &Train, budget: Budget, neighboring: Neighboring) -> R
         ),
         (
             run.device.is_some_and(|device| device != Device::Cpu),
-            "correlated noise is computed on the CPU: leave ⟦device⟧ out, or give ⟦batches⟧ poisson",
+            "correlated noise is computed on the CPU: leave ⟦device⟧ out, or give ⟦batching⟧ poisson",
         ),
         (
             matches!(clipping, "quantile" | "encoded"),
@@ -49,12 +49,12 @@ pub(super) fn settle(run: &Train, budget: Budget, neighboring: Neighboring) -> R
         ),
     ] {
         if refused {
-            return Err(Refusal::conflict("batches", "cyclic", remedy));
+            return Err(Refusal::conflict("batching", "cyclic", remedy));
         }
     }
     if neighboring != Neighboring::AddRemove {
-        let remedy = "its account is for adding or removing a unit: give ⟦neighboring⟧ add-remove, or ⟦batches⟧ poisson";
-        return Err(Refusal::conflict("batches", "cyclic", remedy).coded(Code::Relation));
+        let remedy = "its account is for adding or removing a unit: give ⟦neighboring⟧ add-remove, or ⟦batching⟧ poisson";
+        return Err(Refusal::conflict("batching", "cyclic", remedy).coded(Code::Relation));
     }
     if run.bands == Some(0) {
         return Err(Refusal::value("bands", 0, "give at least 1, which is independent noise"));
@@ -96,26 +96,26 @@ mod tests {
 
     fn good() -> Train {
         let text = |text: &str| Some(text.to_owned());
-        Train { epsilon: Some(3.0), delta: Some(1e-6), batches: text("cyclic"), ..Train::default() }
+        Train { epsilon: Some(3.0), delta: Some(1e-6), batching: text("cyclic"), ..Train::default() }
     }
 
     #[test]
     fn what_does_not_go_together_is_refused() {
         let text = |text: &str| Some(text.to_owned());
         assert!(settle_run(&mut good()).unwrap().is_cyclic);
-        let poisson = Train { batches: text("poisson"), ..good() };
+        let poisson = Train { batching: text("poisson"), ..good() };
         assert!(!settle_run(&mut poisson.clone()).unwrap().is_cyclic);
         let open = Train { epsilon: None, delta: None, non_private: Some(true), ..good() };
         for (bad, field, part) in [
-            (open, "batches", "without privacy"),
-            (Train { device: Some(Device::Cuda), ..good() }, "batches", "CPU"),
-            (Train { clipping: text("quantile"), ..good() }, "batches", "fixed clipping norm"),
-            (Train { clipping: text("encoded"), ..good() }, "batches", "fixed clipping norm"),
-            (Train { denoise: text("wiener"), ..good() }, "batches", "independent between steps"),
-            (Train { neighboring: text("replace-one"), ..good() }, "batches", "add-remove"),
+            (open, "batching", "without privacy"),
+            (Train { device: Some(Device::Cuda), ..good() }, "batching", "CPU"),
+            (Train { clipping: text("quantile"), ..good() }, "batching", "fixed clipping norm"),
+            (Train { clipping: text("encoded"), ..good() }, "batching", "fixed clipping norm"),
+            (Train { denoise: text("wiener"), ..good() }, "batching", "independent between steps"),
+            (Train { neighboring: text("replace-one"), ..good() }, "batching", "add-remove"),
             (Train { bands: Some(0), ..good() }, "bands", "at least 1"),
             (Train { bands: Some(4), ..poisson }, "bands", "cyclic"),
-            (Train { batches: text("shuffled"), ..good() }, "batches", "poisson or cyclic"),
+            (Train { batching: text("shuffled"), ..good() }, "batching", "poisson or cyclic"),
         ] {
             let refusal = settle_run(&mut bad.clone()).unwrap_err();
             assert_eq!(refusal.field(), Some(field), "{refusal}");

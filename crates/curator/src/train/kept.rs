@@ -46,7 +46,7 @@ const OF_TRAINER: &[&str] = &[
     "epochs",
     "steps",
     "batch-size",
-    "batches",
+    "batching",
     "bands",
     "optimizer",
     "learning-rate",

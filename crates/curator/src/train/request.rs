@@ -126,7 +126,7 @@ pub struct Train {
     pub batch_size: Option<u64>,
     /// How batches are made: `poisson` samples them (the default); `cyclic` draws them once, and they come round in every epoch, with
     /// noise that is correlated between steps (BandMF).
-    pub batches: Option<String>,
+    pub batching: Option<String>,
     /// The bands of the correlated noise of cyclic batches, at most the number of batches; 1 for independent noise. If none is given, the
     /// power of two up to 64 with the least noise in running sums of gradients.
     pub bands: Option<u64>,
@@ -325,7 +325,7 @@ impl Train {
             (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
             (file.dataset_size, file.counted) = (None, None);
             (file.noise, file.degrees_of_freedom, file.denoise) = (None, None, None);
-            (file.batches, file.bands) = (None, None);
+            (file.batching, file.bands) = (None, None);
             if file.clipping.as_deref() == Some("encoded") {
                 (file.clipping, file.kept_share, file.encoding_gain) = (None, None, None);
             }
@@ -336,7 +336,7 @@ impl Train {
         if self.noise.as_deref() == Some("gaussian") {
             file.degrees_of_freedom = None;
         }
-        if self.batches.as_deref() == Some("poisson") {
+        if self.batching.as_deref() == Some("poisson") {
             file.bands = None;
         }
         if self.reference_data.is_some() {

@@ -128,8 +128,8 @@ impl Resume {
             return Err(Refusal::value(field, self.folder.display(), remedy).coded(Code::NoModel));
         }
         let run = self.changes.clone().over(Train::read(&self.file())?)?;
-        if run.batches.as_deref() == Some("cyclic") && !self.finish {
-            let remedy = "a run with ⟦batches⟧ cyclic cannot go on: its noise depends on exact sums of earlier steps, which are private and \
+        if run.batching.as_deref() == Some("cyclic") && !self.finish {
+            let remedy = "a run with ⟦batching⟧ cyclic cannot go on: its noise depends on exact sums of earlier steps, which are private and \
                           kept in no file; give ⟦finish⟧ to use its last checkpoint, or train anew with ⟦out⟧ and another folder";
             return Err(Refusal::conflict("resume", self.folder.display(), remedy));
         }

@@ -51,7 +51,7 @@ pub(super) fn plan(request: &Tune, data: Option<TrainData>) -> Result<TunePlan, 
         ("pretrain", asked.pretrain.is_some()),
         ("noise", asked.noise.as_deref().is_some_and(|law| law != "gaussian")),
         ("patience", asked.patience.is_some()),
-        ("batches", asked.batches.as_deref() == Some("cyclic")),
+        ("batching", asked.batching.as_deref() == Some("cyclic")),
         ("bands", asked.bands.is_some()),
     ] {
         if given {

@@ -67,7 +67,7 @@ impl CyclicBatches {
 
     fn check(&self, steps: u64) -> Result<(), TrainError> {
         if self.per_epoch == 0 {
-            return Err(TrainError::invalid("batches", 0, "give at least one batch per epoch"));
+            return Err(TrainError::invalid("batching", 0, "give at least one batch per epoch"));
         }
         let most = self.per_epoch.min(steps);
         if !(1..=most).contains(&self.bands) {
@@ -106,7 +106,7 @@ impl CyclicBatches {
         }
         if self.per_epoch > settings.size {
             let remedy = format!("give at most as many batches per epoch as units, {}", settings.size);
-            return Err(TrainError::invalid("batches", self.per_epoch, remedy));
+            return Err(TrainError::invalid("batching", self.per_epoch, remedy));
         }
         self.check(settings.steps)?;
         self.factor(settings.steps).map(drop)
@@ -159,7 +159,7 @@ impl CyclicBatches {
 pub(crate) fn refuse_cyclic(plan: &PrivacyPlan, instead: &str) -> Result<(), TrainError> {
     match plan.settings().cyclic {
         None => Ok(()),
-        Some(_) => Err(TrainError::invalid("batches", "cyclic", instead)),
+        Some(_) => Err(TrainError::invalid("batching", "cyclic", instead)),
     }
 }
 

@@ -148,7 +148,7 @@ fn what_the_proof_does_not_cover_is_refused() {
     assert!(with(|s| s.steps = 7).starts_with("bands = 8"));
     let of = |cyclic| PrivacyPlan::new(PlanSettings { cyclic, ..settings(20, 8, 100) }, 3.0, 1e-5);
     for (own, field) in
-        [(batches(7, 8), "bands = 8"), (batches(20, 0), "bands = 0"), (batches(0, 1), "batches")]
+        [(batches(7, 8), "bands = 8"), (batches(20, 0), "bands = 0"), (batches(0, 1), "batching")]
     {
         assert!(of(own).unwrap_err().to_string().starts_with(field));
     }

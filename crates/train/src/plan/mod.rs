@@ -121,7 +121,7 @@ impl PlanSettings {
     pub fn event(&self, multiplier: NoiseMultiplier) -> Result<Event, InvalidValue> {
         if self.cyclic.is_some() {
             let remedy = "steps with correlated noise have one event together: ask a plan for it";
-            return Err(InvalidValue::new("batches", "cyclic", remedy));
+            return Err(InvalidValue::new("batching", "cyclic", remedy));
         }
         sampled(self, event_at(self, NoiseLaw::Gaussian, multiplier))
     }

@@ -186,7 +186,7 @@ impl Aggregation {
         if self.correlation.as_ref().is_some_and(|own| own.is_torn()) {
             let remedy = "the noise of a step depends on sums of earlier steps, which are private and kept in no file: end the run as \
                           it is, or begin a new one";
-            return Err(TrainError::invalid("batches", "cyclic, resumed", remedy));
+            return Err(TrainError::invalid("batching", "cyclic, resumed", remedy));
         }
         Ok(())
     }
