@@ -27,7 +27,8 @@ const DELTAS: [f64; 3] = [1e-3, 0.05, 0.2];
 const CANARY: [f64; WIDTH] = [1.0, -0.9, 0.8, -0.7, 0.6, -0.5, 0.0];
 
 fn profile() -> MagnitudeProfile {
-    MagnitudeProfile::new(vec![0.6, 0.35], vec![1, 5]).unwrap()
+    // The last level is for the coordinate of the others, which the canary leaves at 0: a profile bounds every weight.
+    MagnitudeProfile::new(vec![0.6, 0.35, 1e-3], vec![1, 5, 1]).unwrap()
 }
 
 /// What the canary adds when it is encoded as it should be.

@@ -238,11 +238,11 @@ fn those_who_sample_refuse_it() {
     let refused = private(model(), examples(300), Units::examples(300), plan.clone(), denoised);
     assert!(line(refused.err().unwrap()).starts_with("denoise"));
     let refused = PrivateSteps::new(plan.clone(), Units::examples(300), permit(&plan));
-    assert!(line(refused.err().unwrap()).starts_with("batches = cyclic"));
+    assert!(line(refused.err().unwrap()).starts_with("batching = cyclic"));
     let parties = vec![examples(30), examples(30)];
     let (terms, paid) = (FederatedTerms::Records(plan.clone()), Some(permit(&plan)));
     let refused = Federation::new(&|| Ok(model()), parties, terms, recipe(), paid, None);
-    assert!(line(refused.err().unwrap()).starts_with("batches = cyclic"));
+    assert!(line(refused.err().unwrap()).starts_with("batching = cyclic"));
     // The permit of the run pays for its one event, and for no second run.
     let mut paid = permit(&plan);
     paid.spend(plan.event()).unwrap();

@@ -152,7 +152,7 @@ fn what_the_proof_does_not_cover_is_refused() {
     {
         assert!(of(own).unwrap_err().to_string().starts_with(field));
     }
-    assert!(of(batches(601, 8)).unwrap_err().to_string().starts_with("batches = 601"));
+    assert!(of(batches(601, 8)).unwrap_err().to_string().starts_with("batching = 601"));
     let law = NoiseLaw::StudentT { degrees_of_freedom: 9 };
     assert!(PrivacyPlan::with_law(settings(20, 8, 100), law, 3.0, 1e-5).is_err());
 }
