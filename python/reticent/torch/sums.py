@@ -65,22 +65,22 @@ class GradientSum:
 
     def total(self) -> Tensor:
         """The sum so far, for the other processes of the training."""
-        return self._buffers[0]
+        return self._sum
 
     def take(self, total: Tensor) -> None:
         """Replaces the sum."""
-        self._buffers[0].copy_(total)
+        self._sum.copy_(total)
         self._is_empty = False
 
     @property
     def released(self) -> Tensor:
         """The last noisy gradients, in one piece."""
-        return self._buffers[1]
+        return self._shown
 
     def receive(self, noisy: Tensor) -> list[Tensor]:
         """Noisy gradients that another process released."""
         self._host = None
-        self._buffers[0].copy_(noisy)
+        self._sum.copy_(noisy)
         return self.release(1.0)
 
     def release(self, scale: float) -> list[Tensor]:
