@@ -7,6 +7,8 @@ What the processes send each other is private: their connections belong to the t
 
 from __future__ import annotations
 
+import atexit
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -25,6 +27,12 @@ T = TypeVar("T")
 CLOSE = 1e-4
 
 
+def _let_go() -> None:
+    """Lets the threads of a process group let go of their last tensors: one that still holds a tensor when the interpreter ends aborts
+    the process."""
+    time.sleep(0.2)
+
+
 class Group:
     """The processes of a training."""
 
@@ -35,6 +43,8 @@ class Group:
         self.is_cpu = "nccl" not in str(dist.get_backend(own)) or not torch.cuda.is_available()
         #: Steps that are complete.
         self.place = 0
+        atexit.unregister(_let_go)
+        atexit.register(_let_go)
 
     @property
     def is_main(self) -> bool:
