@@ -90,7 +90,13 @@ def sums(rank, folder, most=None, twin=None, **options):
         # Each process divides a sample of its own.
         group = loader.batch_sampler.group
         steps = engine.run.steps if rank == 0 else engine.run.steps._plan
-        loader.batch_sampler.draw = steps.sample
+
+        def own_sample():
+            found = steps.sample()
+            seen["drawn"].append(torch.from_numpy(found[0].copy()))
+            return found
+
+        loader.batch_sampler.draw = own_sample
         loader.batch_sampler._drawn = lambda: [loader.batch_sampler.draw() for _ in range(len(loader))]
         assert group.size == 2
     with BatchMemoryManager(data_loader=loader, max_physical_batch_size=most or 10**6) as parts:
