@@ -1,6 +1,6 @@
 //! The bound of the headline attack, stated only where the draw of members is declared and nothing refutes it.
 
-use crate::baseline::coin_pairs;
+use crate::baseline::{EVIDENCE, coin_pairs};
 use crate::bound::{self, BoundMethod, BoundSettings};
 use crate::findings::EpsilonLower;
 use crate::rank::{auc, mann_whitney};
@@ -10,9 +10,9 @@ use reticent_core::special::normal_tail_quantile;
 use reticent_data::keyed_hash;
 use std::collections::BTreeMap;
 
-/// How unlikely the success of a classifier without the model must be under a declared draw to refute it, by the spread of scores that
-/// are independent. Its parts learn from each other's records, which widens the spread by about a quarter, so that a true draw is
-/// refuted about once in a thousand times: a bound is then lost, and none is false.
+/// How unlikely the success of a classifier without the model must be under a declared draw to refute it. Its parts learn from each
+/// other's records, so its spread is that of [`EVIDENCE`], a share of the records. A true draw that is refuted loses its bound, and no
+/// bound is false.
 const REFUTED: f64 = 1e-4;
 
 /// Why the declared draw cannot have been: members are told from non-members without the model, where coins would have left
@@ -38,7 +38,7 @@ pub(super) fn refuted(study: &Study, blind: &Membership) -> Result<Option<String
     };
     // By the spread of ranks under coins: an interval around a success that is nearly complete would be wide for want of failures.
     let Some(apart) = mann_whitney(judged.scores(), judged.members()) else { return Ok(None) };
-    Ok((apart > normal_tail_quantile(REFUTED)).then(|| {
+    Ok((apart * EVIDENCE.sqrt() > normal_tail_quantile(REFUTED)).then(|| {
         format!(
             "a classifier that never saw the model distinguishes members from non-members (AUC {:.3}), which is impossible under \
              independent coin flips (level {REFUTED}): members were not drawn as declared",
@@ -52,7 +52,8 @@ fn refuted_by_pairs(pairs: &[(&str, [usize; 2])], blind: &Membership) -> Option<
     let ahead = |[a, b]: [usize; 2]| (scores[a] - scores[b]) * if members[a] { 1.0 } else { -1.0 };
     let right = pairs.iter().filter(|(_, rows)| ahead(*rows) > 0.0).count() as u64;
     let wrong = pairs.iter().filter(|(_, rows)| ahead(*rows) < 0.0).count() as u64;
-    let (low, high) = interval::two_sided(right, right + wrong, REFUTED);
+    let evidence = |pairs: u64| (pairs as f64 * EVIDENCE) as u64;
+    let (low, high) = interval::two_sided(evidence(right), evidence(right) + evidence(wrong), REFUTED);
     (low > 0.5 || high < 0.5).then(|| {
         format!(
             "a classifier that never saw the model is right about {right} of {} pairs, which is impossible under fair coin flips \
