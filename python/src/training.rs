@@ -3,6 +3,7 @@
 use crate::budget::{self, Budget, Purse};
 use crate::data::list;
 use crate::error::{guarded, json, parse};
+use crate::gpu::GpuVector;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use reticent_curator::train::{StepCourse, TrainSteps};
@@ -87,6 +88,17 @@ impl PrivateSteps {
             let values = own.as_slice_mut().map_err(PyErr::from)?;
             Ok(py.detach(|| self.own().add_noise(values, threads))?)
         })
+    }
+
+    /// Adds the noise of a step to a sum on a GPU, in the order of a stream.
+    fn add_noise_on(&self, py: Python<'_>, sum: &GpuVector, stream: u64) -> PyResult<()> {
+        guarded(py, || Ok(py.detach(|| sum.add_noise(&mut self.own(), stream))?))
+    }
+
+    /// How many steps count, and how many were paid for.
+    fn count(&self) -> (u64, u64) {
+        let standing = self.own().standing();
+        (standing.counted, standing.allowed)
     }
 
     /// Factors of the clipping rule for squared norms, unit by unit and in it group by group.

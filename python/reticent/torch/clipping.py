@@ -44,16 +44,16 @@ class Clipping:
         factor 0 everywhere."""
         bound = self.norm * (1.0 - MARGIN)
         groups = squared.shape[1]
-        total = squared.sum(1, keepdim=True)
-        # Factors below 1e-30 would lose their digits in single precision.
-        good = (squared >= 0).all(1, keepdim=True) & (total <= (1e30 * bound) ** 2)
+        total = squared if groups == 1 else squared.sum(1, keepdim=True)
+        # Factors below 1e-30 would lose their digits in single precision. What is not a number is neither.
+        good = (total if groups == 1 else squared.amin(1, keepdim=True)) >= 0
+        good &= total <= (1e30 * bound) ** 2
         if self.kind == "automatic":
-            found = (bound / (total.sqrt() + self.stability)).expand_as(squared)
+            found = bound / (total.sqrt() + self.stability)
         else:
-            length = (total if self.kind == "flat" else squared).sqrt()
             share = bound if self.kind == "flat" else bound / math.sqrt(groups)
-            found = torch.where(length > share, share / length, torch.ones_like(length)).expand_as(squared)
-        return torch.where(good, found, torch.zeros_like(found))
+            found = (share / (total if self.kind == "flat" else squared).sqrt()).clamp_max(1.0)
+        return torch.where(good, found, 0.0).expand_as(squared)
 
     def row_factors(self, squared: Tensor, unit: Tensor | None, units: int) -> Tensor:
         """The factor of every example. Examples of one unit share a factor: their lengths together bound the length of their sum."""

@@ -174,12 +174,16 @@ class Mirror:
     def follow(self, counted: int, allowed: int) -> None:
         """Takes over the count of process 0."""
         self._plan.count_from(counted)
-        while load(self._plan.standing())["allowed"] < allowed:
+        while self._plan.count()[1] < allowed:
             self._plan.extend()
 
     def standing(self) -> str:
         """The public numbers of the plan, as JSON."""
         return self._plan.standing()
+
+    def count(self) -> tuple[int, int]:
+        """How many steps count, and how many were paid for."""
+        return self._plan.count()
 
     def epsilon(self, delta: float | None = None) -> float:
         """ε of the counted steps."""

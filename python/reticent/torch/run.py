@@ -42,6 +42,7 @@ class Run:
         self.taps.on_backward = self.outsiders.check
         self.sum = GradientSum(list(names))
         self.groups = self._groups()
+        self.count_of_groups = max(self.groups.values()) + 1
         self.steps: _native.PrivateSteps | Mirror | None = None
         #: The processes that train together, if there are several.
         self.group: Group | None = None
@@ -65,9 +66,11 @@ class Run:
         self.released: dict[nn.Parameter, Tensor] = {}
         #: What takes the hook off the optimizer.
         self.step_handle: Any = None
+        #: What noisy sums are divided by.
+        self._divisor: float | None = None
         self._ahead: Future[None] | None = None
         self._drawer: ThreadPoolExecutor | None = None
-        self._structure = self._form()
+        self._structure = self._form()[0]
         self.mixing = [own for own in module.modules() if isinstance(own, nn.modules.batchnorm._BatchNorm)]
         attach_all(self.taps)
         for own in names:
@@ -83,9 +86,23 @@ class Run:
         layers: dict[str, int] = {}
         return {own: layers.setdefault(name.rpartition(".")[0], len(layers)) for own, name in self.names.items()}
 
-    def _form(self) -> tuple[tuple[str, int], ...]:
-        """Which parameters the module has."""
-        return tuple((name, id(own)) for name, own in self.module.named_parameters(remove_duplicate=False))
+    def _form(self) -> tuple[list[int], bool]:
+        """Which parameters the module has, and whether autograd tracks one of them."""
+        found: list[int] = []
+        is_tracked = False
+        layers: dict[int, nn.Module] = {id(self.module): self.module}
+        waiting = [self.module]
+        while waiting:
+            layer = waiting.pop()
+            for own in layer._parameters.values():
+                if own is not None:
+                    found.append(id(own))
+                    is_tracked = is_tracked or own.requires_grad
+            for child in layer._modules.values():
+                if child is not None and id(child) not in layers:
+                    layers[id(child)] = child
+                    waiting.append(child)
+        return found, is_tracked
 
     # Forward.
 
@@ -114,16 +131,17 @@ class Run:
         self.taps.start()
         if self.batch is None or not self.taps.is_on:
             return
-        if self._form() != self._structure:
+        form, is_tracked = self._form()
+        if form != self._structure:
             raise refusals.misuse(
                 "module", "its parameters changed after make_private: change the module first, and make it private then"
             )
         if torch.compiler.is_compiling() or _is_compiled():
             raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
-        for name, own in self.module.named_parameters():
-            if own.requires_grad:
-                remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
-                raise refusals.misuse(name, remedy)
+        if is_tracked:
+            name = next(name for name, own in self.module.named_parameters() if own.requires_grad)
+            remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
+            raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
         for norm in self.mixing:
             if norm.training:
@@ -185,24 +203,28 @@ class Run:
 
     def add_clipped(self, found: list[tuple[Place, Term]], batch: Batch) -> None:
         """The clipped sum of a batch."""
-        groups = max(self.groups.values()) + 1
+        self.sum.join()
         with full_precision():
-            columns: list[list[Tensor]] = [[] for _ in range(groups)]
+            columns: list[list[Tensor]] = [[] for _ in range(self.count_of_groups)]
             for place, term in found:
                 columns[self.groups[place[0]]].append(term.squared())
-            zero = torch.zeros(batch.rows, device=self.sum.device)
-            summed = [torch.stack(own).sum(0, dtype=torch.float64) if own else zero.double() for own in columns]
-            squared = torch.stack(summed, 1)
+            squared = torch.stack([self._column(own, batch.rows) for own in columns], 1)
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
             unit = None if batch.unit is None else batch.unit.to(squared.device)
             factors = self.clipping.row_factors(squared * scale**2, unit, batch.units)
-            bad = (factors == 0).all(1)
+            bad = factors == 0
             if bool(bad.any()):
-                found = [(place, term.without(bad)) for place, term in found]
-            factors = factors * scale
+                found = [(place, term.without(bad.all(1))) for place, term in found]
+            weights = (factors * scale).to(self.sum.kind).unbind(1)
             for place, term in found:
-                term.add(factors[:, self.groups[place[0]]], self.sum.view(place))
+                term.add(weights[self.groups[place[0]]], self.sum.view(place))
+
+    def _column(self, squared: list[Tensor], rows: int) -> Tensor:
+        """The squared norm of every example in one group of parameters."""
+        if not squared:
+            return torch.zeros(rows, dtype=torch.float64, device=self.sum.device)
+        return torch.stack(squared).sum(0, dtype=torch.float64)
 
     # Step.
 
@@ -258,6 +280,7 @@ class Run:
 
     def finish(self) -> None:
         """Adds the noise of a step and releases its gradients."""
+        self.sum.join()
         group = self.group
         total = None if group is None else group.add(self.sum.total())
         if group is None:
@@ -274,7 +297,7 @@ class Run:
             self.released[own] = gradient
         if group is not None:
             group.place += 1
-        if self.sum.device.type != "cpu" and (group is None or group.is_main):
+        if self.sum.is_noised_elsewhere and (group is None or group.is_main):
             self._draw_ahead()
 
     def _noisy(self) -> list[Tensor]:
@@ -283,12 +306,18 @@ class Run:
         if self._ahead is not None:
             self._ahead.result()
             self._ahead = None
-        standing = self.standing()
-        if self.is_open and standing["counted"] >= standing["allowed"]:
+        counted, allowed = steps.count()
+        if self.is_open and counted >= allowed:
             steps.extend()
-        steps.add_noise(self.sum.host(), max(1, torch.get_num_threads()))
-        scale = 1.0 / float(standing["expected_batch"]) if self.loss_reduction == "mean" else 1.0
-        return self.sum.release(scale)
+        gpu = self.sum.on_gpu()
+        if gpu is None:
+            steps.add_noise(self.sum.host(), max(1, torch.get_num_threads()))
+        else:
+            with torch.cuda.device(self.sum.device):
+                steps.add_noise_on(gpu, torch.cuda.current_stream().cuda_stream)
+        if self._divisor is None:
+            self._divisor = float(self.standing()["expected_batch"]) if self.loss_reduction == "mean" else 1.0
+        return self.sum.release(1.0 / self._divisor)
 
     def _noisy_for(self, group: Group, total: Any) -> list[Tensor]:
         """The noisy gradients of the sum of all processes, sent to all of them. Where no noise could be added, they are told so."""
@@ -299,8 +328,7 @@ class Run:
             self.sum.clear()
             group.tell(None, self.sum.device)
             raise
-        standing = self.standing()
-        group.tell((standing["counted"], standing["allowed"]), self.sum.device)
+        group.tell(self._count(), self.sum.device)
         group.spread(self.sum.released)
         return noisy
 
@@ -346,13 +374,12 @@ class Run:
         return 1 << 62 if is_open else max(0, allowed - counted)
 
     def _count(self) -> tuple[int, int]:
-        standing = self.standing()
-        return int(standing["counted"]), int(standing["allowed"])
+        return self.own_steps.count()
 
     def draw(self) -> tuple[Any, Any] | None:
         """The examples of the next step; none when all steps are taken."""
-        standing = self.standing()
-        if standing["counted"] >= standing["allowed"]:
+        counted, allowed = self._count()
+        if counted >= allowed:
             if not self.is_open:
                 return None
             self.own_steps.extend()

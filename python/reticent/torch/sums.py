@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from .. import _native
+from ..errors import ReticentError
 from .taps import Place
 
 
@@ -30,6 +34,20 @@ class GradientSum:
         self._shown = torch.zeros_like(self._sum)
         self._host: Tensor | None = None
         self._is_empty = True
+        #: The sum as the native library knows it on a GPU, and whether it knows none there.
+        self._guest: _native.GpuVector | None = None
+        self._is_refused = self.device.type != "cuda" or self.kind != torch.float32 or torch.version.cuda is None
+        #: The stream of a GPU that used the buffers last.
+        self._stream: Any = None
+
+    def join(self) -> None:
+        """Has the current stream of a GPU wait for the one that used the buffers before."""
+        if self.device.type != "cuda":
+            return
+        now = torch.cuda.current_stream(self.device)
+        if self._stream is not None and self._stream != now:
+            now.wait_stream(self._stream)
+        self._stream = now
 
     def clear(self) -> None:
         """Begins a new sum."""
@@ -47,6 +65,21 @@ class GradientSum:
             return flat
         width = size // parameter.shape[0]
         return flat[start * width : end * width]
+
+    @property
+    def is_noised_elsewhere(self) -> bool:
+        """Whether the CPU adds noise to a sum of another device."""
+        return self.device.type != "cpu" and self._guest is None
+
+    def on_gpu(self) -> _native.GpuVector | None:
+        """The sum as a vector to which the GPU that it is on adds noise; none where it cannot."""
+        if self._guest is None and not self._is_refused:
+            try:
+                self._guest = _native.GpuVector(self.device.index, self._sum.data_ptr(), self.length)
+            except ReticentError as error:
+                self._is_refused = True
+                warnings.warn(f"noise is drawn on the CPU, which is slower: {error}", RuntimeWarning, stacklevel=2)
+        return self._guest
 
     def host(self) -> NDArray[np.float32]:
         """The sum as an array of single precision that noise can be added to."""

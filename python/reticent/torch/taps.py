@@ -139,6 +139,8 @@ class Taps:
         self.sizes: dict[str, list[tuple[int, ...]]] | None = None
         self._ordinals: dict[str, int] = {}
         self._pending: list[tuple[Maker, Tensor]] = []
+        #: The streams of GPUs on which gradients came.
+        self._streams: set[Any] = set()
         self._anchor: Tensor | None = None
         self._own = {own: name or "the module" for name, own in module.named_modules(remove_duplicate=True)}
 
@@ -216,17 +218,28 @@ class Taps:
                 self.on_backward()
             torch.autograd.Variable._execution_engine.queue_callback(self._finish)
         self._pending.append((make, gradient))
+        if gradient.is_cuda:
+            self._streams.add(torch.cuda.current_stream(gradient.device))
 
     def _finish(self) -> None:
         pending, self._pending = self._pending, []
+        streams, self._streams = self._streams, set()
         if self.listener is None:
             return
+        others = [(own, torch.cuda.current_stream(own.device)) for own in streams]
+        others = [(own, now) for own, now in others if own != now]
+        for own, now in others:
+            now.wait_stream(own)
         with torch.no_grad():
             self.listener(gathered(pending))
+        # Memory that is let go here may be used anew on the stream that it came from.
+        for own, now in others:
+            own.wait_stream(now)
 
     def drop(self) -> None:
         """Forgets what an interrupted backward pass left."""
         self._pending.clear()
+        self._streams.clear()
 
     def seal(self) -> None:
         """Has copies of the module come without hooks."""

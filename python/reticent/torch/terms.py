@@ -9,7 +9,7 @@ clipping rule. Gradients that are written out are measured as they are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -108,16 +108,26 @@ class Full(Term):
 
 class Outer(Term):
     """Sums over positions of products of two vectors, group by group: ``b``ᵀ ``a`` with ``a`` of shape (rows, groups, positions, in)
-    and ``b`` of shape (rows, groups, positions, out)."""
+    and ``b`` of shape (rows, groups, positions, out). Instead of ``a`` there may be what makes it, which is called when ``a`` is needed:
+    it is let go when gradients are kept."""
 
-    def __init__(self, a: Tensor, b: Tensor) -> None:
-        self.a, self.b = wide(a), wide(b)
-        if self.a.dtype != self.b.dtype:
-            kind = torch.promote_types(self.a.dtype, self.b.dtype)
-            self.a, self.b = self.a.to(kind), self.b.to(kind)
-        self.rows, self.groups, self.positions, self.width = a.shape
-        self.height = b.shape[3]
+    def __init__(self, a: Tensor | Callable[[], Tensor], b: Tensor, width: int | None = None) -> None:
+        self.b = wide(b)
+        self._a, self._make = (a, None) if isinstance(a, Tensor) else (None, a)
+        self.rows, self.groups, self.positions, self.height = b.shape
+        self.width = self.a.shape[3] if width is None else width
         self.kept: Tensor | None = None
+
+    @property
+    def a(self) -> Tensor:
+        """The vectors that meet those of ``b``."""
+        if self._a is None:
+            assert self._make is not None
+            self._a = self._make()
+        if self._a.dtype != self.b.dtype:
+            kind = torch.promote_types(wide(self._a).dtype, self.b.dtype)
+            self._a, self.b = self._a.to(kind), self.b.to(kind)
+        return self._a
 
     @property
     def uses_gram(self) -> bool:
@@ -128,12 +138,14 @@ class Outer(Term):
         if self.positions == 1:
             a = torch.linalg.vecdot(self.a, self.a) + lost(self.a.dtype, self.width)
             b = torch.linalg.vecdot(self.b, self.b) + lost(self.b.dtype, self.height)
-            return (a * b).sum((1, 2))
+            return (a * b).view(-1) if self.groups == 1 else (a * b).sum((1, 2))
         if self.uses_gram:
             return self._gram()
         size = self.groups * self.height * self.width
         if self.rows * size <= KEPT and self.positions > FEW:
             self.kept = self._written(slice(None))
+            if self._make is not None:
+                self._a = None
             return sum_of_squares(self.kept)
         step = max(1, ROOM // size)
         pieces = [slice(start, start + step) for start in range(0, self.rows, step)]
@@ -155,7 +167,8 @@ class Outer(Term):
         return torch.cat(found)
 
     def _written(self, piece: slice) -> Tensor:
-        return self.b[piece].mT @ self.a[piece]
+        a = self.a[piece]
+        return self.b[piece].mT @ a
 
     def parts(self) -> Tensor:
         a = torch.linalg.vecdot(self.a, self.a) + lost(self.a.dtype, self.width)
@@ -170,7 +183,8 @@ class Outer(Term):
             flat = self.kept.reshape(self.rows, -1)
             into.view(-1).addmv_(flat.t(), factors.to(flat.dtype))
             return
-        small, large = (self.b, self.a) if self.height <= self.width else (self.a, self.b)
+        a, b = self.a, self.b
+        small, large = (b, a) if self.height <= self.width else (a, b)
         weighted = masked(small, factors)
         b, a = (weighted, large) if self.height <= self.width else (large, weighted)
         if self.groups == 1:
@@ -183,7 +197,10 @@ class Outer(Term):
             into.view(self.groups, self.height, self.width).baddbmm_(b.mT, a)
 
     def without(self, bad: Tensor) -> Outer:
-        found = Outer(cleared(self.a, bad), cleared(self.b, bad))
+        make = self._make
+        made = self._a is not None or make is None
+        a = cleared(self.a, bad) if made else lambda: cleared(make(), bad)  # type: ignore[misc]
+        found = Outer(a, cleared(self.b, bad), self.width)
         if self.kept is not None:
             # What was measured is what is added.
             found.kept = cleared(self.kept, bad)

@@ -225,6 +225,10 @@ impl Machine for Emulator {
         Ok(())
     }
 
+    unsafe fn follow(&mut self, _: u64) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {
         for batch in 0..product.batch {
             for row in 0..product.rows {

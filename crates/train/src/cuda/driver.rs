@@ -39,7 +39,11 @@ pub(super) struct Gpu {
     name: String,
     device: sys::CUdevice,
     context: sys::CUcontext,
+    /// Where everything is launched: a stream of its own, or one of another framework that it follows.
     stream: sys::CUstream,
+    own: sys::CUstream,
+    /// Whether it follows another framework, which may make other contexts current on any thread.
+    is_guest: bool,
     /// Where noise is drawn while sums are made, and the events that put the two in order.
     beside: sys::CUstream,
     before: sys::CUevent,
@@ -62,20 +66,26 @@ fn failed(what: &str, error: impl std::fmt::Debug) -> TrainError {
 }
 
 impl Gpu {
-    /// The first GPU.
+    /// The GPU with this number, from 0 on.
     ///
     /// # Errors
-    /// [`TrainError::Device`] when a library is missing, there is no GPU, or kernels cannot be compiled.
-    pub(super) fn open() -> Result<Box<dyn Machine>, TrainError> {
+    /// [`TrainError::Device`] when a library is missing, there is no such GPU, or kernels cannot be compiled.
+    pub(super) fn open(number: usize) -> Result<Box<dyn Machine>, TrainError> {
         Library::Driver.load()?;
         Library::Products.load()?;
         let none = |error| failed("no NVIDIA GPU was found; train with --device cpu", error);
         driver::init().map_err(none)?;
-        if driver::device::get_count().map_err(none)? == 0 {
+        let count = driver::device::get_count().map_err(none)?;
+        if count == 0 {
             let why = "no NVIDIA GPU was found; train with --device cpu";
             return Err(TrainError::Device(why.to_owned()));
         }
-        let device = driver::device::get(0).map_err(none)?;
+        let Some(ordinal) = i32::try_from(number).ok().filter(|ordinal| *ordinal < count) else {
+            return Err(TrainError::Device(format!(
+                "there is no GPU {number}: there are {count}, from 0 on"
+            )));
+        };
+        let device = driver::device::get(ordinal).map_err(none)?;
         let name = driver::device::get_name(device).map_err(none)?;
         // SAFETY: the device exists; the context is current from here on.
         let context = unsafe {
@@ -117,6 +127,8 @@ impl Gpu {
             device,
             context,
             stream,
+            own: stream,
+            is_guest: false,
             beside,
             before,
             after,
@@ -218,10 +230,10 @@ impl Gpu {
         .map_err(|error| failed(kernel.name(), error))
     }
 
-    /// Makes the context current on this thread, if it is another one than that of the last call.
+    /// Makes the context current on this thread, if it may not be.
     fn current(&self) -> Result<(), TrainError> {
         let here = std::thread::current().id();
-        if self.thread.replace(here) == here {
+        if self.thread.replace(here) == here && !self.is_guest {
             return Ok(());
         }
         // SAFETY: the context is retained.
@@ -235,8 +247,8 @@ impl Drop for Gpu {
         // SAFETY: everything was created here and is used no more.
         unsafe {
             let _ = driver::ctx::set_current(self.context);
-            let _ = driver::stream::synchronize(self.stream);
-            let _ = driver::stream::synchronize(self.beside);
+            // A stream of another framework may be gone, and everything of the context is waited for.
+            let _ = driver::ctx::synchronize();
             let _ = blas::destroy_handle(self.products);
             for piece in &self.pieces {
                 let _ = driver::event::destroy(piece.done);
@@ -247,7 +259,7 @@ impl Drop for Gpu {
                 let _ = driver::event::destroy(event);
             }
             let _ = driver::stream::destroy(self.beside);
-            let _ = driver::stream::destroy(self.stream);
+            let _ = driver::stream::destroy(self.own);
             let _ = driver::primary_ctx::release(self.device);
         }
     }
@@ -368,6 +380,26 @@ impl Machine for Gpu {
         // SAFETY: stream and event exist. An event that was never recorded counts as past.
         unsafe { driver::stream::wait_event(self.stream, self.after, usual) }
             .map_err(|error| failed("the GPU's order of work", error))
+    }
+
+    unsafe fn follow(&mut self, stream: u64) -> Result<(), TrainError> {
+        let stream = stream as sys::CUstream;
+        self.is_guest = true;
+        if stream == self.stream {
+            return Ok(());
+        }
+        self.current()?;
+        let lost = |error| failed("the GPU's order of work", error);
+        // SAFETY: the stream that was followed exists until here; the rest is the caller's.
+        unsafe {
+            driver::event::record(self.before, self.stream).map_err(lost)?;
+            let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            driver::stream::wait_event(stream, self.before, usual).map_err(lost)?;
+            blas::set_stream(self.products, stream.cast())
+                .map_err(|e| failed("no stream for products", e))?;
+        }
+        self.stream = stream;
+        Ok(())
     }
 
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {

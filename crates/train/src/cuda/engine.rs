@@ -3,8 +3,9 @@
 use super::chunk::{Chunk, rule};
 use super::data::Shelf;
 use super::kernels::Kernel;
-use super::machine::Argument::{self, Int, Single, Word};
+use super::machine::Argument::{self, Int, Single};
 use super::machine::{Address, Machine};
+use super::noise::Cells;
 use super::op::long;
 use super::run::{Buffer, Run};
 use crate::average::Average;
@@ -13,12 +14,11 @@ use crate::engine::{
     Background, Engine, EngineState, FixedSum, Weights, check_coordinates, check_sum, check_weights,
 };
 use crate::graph::Graph;
-use crate::noise::{StepNoise, Ticket};
+use crate::noise::StepNoise;
 use crate::optimizer::{Adam, AdamRule, OptimizerSettings, Segments, StepInput};
 use crate::trainer::Recipe;
 use crate::{Clipping, Examples, Layout, Resources, Selection, TrainError};
 use reticent_noise::Entropy;
-use reticent_noise::bulk::device;
 use reticent_noise::entropy::Repeatable;
 
 /// Rows of a chunk, at most.
@@ -57,11 +57,7 @@ pub(super) struct MachineEngine {
     factors: Buffer,
     /// Where the gradients of parameters lie, and their groups.
     ranges: Buffer,
-    /// What the noise kernel reads.
-    table: Buffer,
-    /// Noise that is drawn, for whom, and the step of its grid.
-    cells: Buffer,
-    drawn: Option<(Ticket, f64)>,
+    noise: Cells,
     /// Weights that are evaluated: the average.
     averaged: Buffer,
     /// Absent before a training begins.
@@ -89,7 +85,6 @@ impl MachineEngine {
             .flat_map(|number| (number as i64).to_le_bytes())
             .collect();
         let groups = layout.groups().max(1);
-        let table: Vec<u8> = device::table().iter().flat_map(|word| word.to_le_bytes()).collect();
         Ok(Self {
             chunk: Chunk::new(&graph, &mut run)?,
             shelf: Shelf::default(),
@@ -99,10 +94,8 @@ impl MachineEngine {
             squares: run.zeros(2 * groups)?,
             factors: run.zeros(groups)?,
             ranges: run.holding(&ranges)?,
-            table: run.holding(&table)?,
+            noise: Cells::new(&mut run)?,
             averaged: Buffer::default(),
-            cells: Buffer::default(),
-            drawn: None,
             state: None,
             has_sum: false,
             asked: resources.chunk,
@@ -402,46 +395,12 @@ impl Engine for MachineEngine {
 
     fn draw_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
         let dimension = self.dimension();
-        self.run.join()?;
-        self.run.reserve(&mut self.cells, 4 * dimension.max(1))?;
-        self.drawn = None;
-        let taken = noise.take_for_device()?;
-        let Some(ticket) = noise.ticket() else {
-            return Err(TrainError::Device("no noise was taken".to_owned()));
-        };
-        let step = taken.launch(dimension, |given| {
-            let mut arguments = [Argument::Int(0); 11];
-            arguments[0] = Argument::Address(self.cells.at());
-            arguments[1] = Argument::Long(given.length);
-            arguments[2..10].iter_mut().zip(given.key).for_each(|(into, word)| *into = Word(*word));
-            arguments[10] = Argument::Address(self.table.at());
-            let launched = self.run.each_beside(Kernel::NoiseDraw, drawing_threads(dimension), &arguments);
-            arguments[2..10].fill(Word(0));
-            launched.map(|()| given.step)
-        })??;
-        self.drawn = Some((ticket, step));
-        Ok(())
+        self.noise.draw(&mut self.run, noise, dimension)
     }
 
     fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
-        // Noise serves the one it was drawn for.
-        let drawn = self.drawn.take().filter(|(ticket, _)| noise.ticket() == Some(*ticket));
-        let step = match drawn {
-            Some((_, step)) => step,
-            None => {
-                self.draw_noise(noise)?;
-                let Some((_, step)) = self.drawn.take() else {
-                    return Err(TrainError::Device("no noise was drawn".to_owned()));
-                };
-                step
-            }
-        };
-        noise.use_ticket();
-        self.run.join()?;
         let dimension = self.dimension();
-        let arrays = [self.sum.at(), self.cells.at()].map(Argument::Address);
-        let arguments = [arrays.as_slice(), &[long(dimension), Argument::Double(step)]].concat();
-        self.run.each(Kernel::NoiseAdd, dimension, &arguments)
+        self.noise.add(&mut self.run, noise, self.sum.at(), dimension)
     }
 
     fn update(&mut self, input: StepInput) -> Result<(), TrainError> {
@@ -554,12 +513,6 @@ impl Engine for MachineEngine {
         }
         Ok(scores)
     }
-}
-
-/// Threads that draw noise: fewer than could, so that they leave room for what runs beside.
-fn drawing_threads(dimension: usize) -> usize {
-    let most = device::threads(dimension);
-    most.min((1 << 14).max(most / 4))
 }
 
 /// The numbers of one step of Adam, in the order of the kernel.

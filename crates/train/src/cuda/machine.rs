@@ -195,6 +195,15 @@ pub trait Machine: Send {
     /// [`TrainError::Device`] when the machine fails.
     fn join(&mut self) -> Result<(), TrainError>;
 
+    /// Has everything that is launched from now on go to a stream of another framework, after what was launched before.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when the machine fails.
+    ///
+    /// # Safety
+    /// The stream must be one of this machine, and exist until another one is followed or the machine is no more.
+    unsafe fn follow(&mut self, stream: u64) -> Result<(), TrainError>;
+
     /// Multiplies matrices, without rounding inputs to fewer digits.
     ///
     /// # Errors

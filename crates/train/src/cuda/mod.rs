@@ -14,21 +14,26 @@
 //! | `op` | layers: forward, backward, gradients of units |
 //! | `chunk` | the buffers of some rows, and the passes over them |
 //! | `data` | examples on a machine |
+//! | `noise` | noise that a machine draws and adds |
+//! | `guest` | noise on a vector of another framework |
 //! | `engine` | the engine |
 
 mod chunk;
 mod data;
 mod driver;
 mod engine;
+mod guest;
 pub mod kernels;
 mod library;
 pub mod machine;
+mod noise;
 mod op;
 mod run;
 
 use crate::graph::Graph;
 use crate::{Description, Engine, Resources, TrainError};
 use engine::MachineEngine;
+pub use guest::GuestVector;
 use machine::Machine;
 
 /// An engine for a described network on a machine.
@@ -51,5 +56,5 @@ pub fn engine_on(
 /// As [`engine_on`]; [`TrainError::Device`] when there is no GPU, or no library for it.
 pub(crate) fn engine(description: &Description, resources: Resources) -> Result<Box<dyn Engine>, TrainError> {
     resources.check()?;
-    engine_on(driver::Gpu::open()?, description, resources)
+    engine_on(driver::Gpu::open(0)?, description, resources)
 }

@@ -48,6 +48,15 @@ impl Run {
         self.machine.wait()
     }
 
+    /// Has everything that is launched from now on go to a stream of another framework.
+    ///
+    /// # Safety
+    /// As [`Machine::follow`].
+    pub(super) unsafe fn follow(&mut self, stream: u64) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        unsafe { self.machine.follow(stream) }
+    }
+
     /// Makes room for so many bytes; what the buffer held may be lost. Whether it has moved.
     pub(super) fn reserve(&mut self, buffer: &mut Buffer, bytes: usize) -> Result<bool, TrainError> {
         if buffer.bytes >= bytes {

@@ -3,6 +3,7 @@
 
 mod record;
 
+use crate::cuda::GuestVector;
 use crate::cyclic::refuse_cyclic;
 use crate::noise::StepNoise;
 use crate::sampler::PoissonSampler;
@@ -157,6 +158,30 @@ impl PrivateSteps {
     /// [`TrainError::Finished`] when all steps that were paid for are counted; [`TrainError::Invalid`] when no sample is open or the sum
     /// has another length; [`TrainError::File`] when the count cannot be written. The sum has not changed then.
     pub fn add_noise(&mut self, sum: &mut [f32], threads: usize) -> Result<(), TrainError> {
+        self.check_step(sum.len())?;
+        self.draw(threads)?;
+        self.count_step()?;
+        self.noise.add_on(sum, |tasks, work| spread(threads.min(tasks), work))
+    }
+
+    /// As [`add_noise`](Self::add_noise), on a sum that the other framework keeps on a GPU, which draws the noise.
+    ///
+    /// # Guarantee
+    /// As [`add_noise`](Self::add_noise), if nothing of the sum is shown after an error.
+    ///
+    /// # Reference
+    /// [`GuestVector`].
+    ///
+    /// # Errors
+    /// As [`add_noise`](Self::add_noise); [`TrainError::Device`] when the GPU fails, and the step counts then.
+    pub fn add_noise_on(&mut self, sum: &mut GuestVector) -> Result<(), TrainError> {
+        self.check_step(sum.length())?;
+        self.count_step()?;
+        sum.add_noise(&mut self.noise)
+    }
+
+    /// Refuses noise that is not that of a step.
+    fn check_step(&self, length: usize) -> Result<(), TrainError> {
         self.check_unfinished()?;
         if self.open == 0 {
             let remedy =
@@ -164,17 +189,21 @@ impl PrivateSteps {
             return Err(TrainError::invalid("sample", "none", remedy));
         }
         let dimension = self.plan.settings().dimension;
-        if sum.len() != dimension {
+        if length != dimension {
             let remedy = format!("give the sum of the plan's {dimension} trained weights");
-            return Err(TrainError::invalid("sum", format!("{} numbers", sum.len()), remedy));
+            return Err(TrainError::invalid("sum", format!("{length} numbers"), remedy));
         }
-        self.draw(threads)?;
+        Ok(())
+    }
+
+    /// Has a step count, on disk first.
+    fn count_step(&mut self) -> Result<(), TrainError> {
         if let Some(record) = &mut self.record {
             record.announce(self.counted + 1, self.allowed)?;
         }
         self.open -= 1;
         self.counted += 1;
-        self.noise.add_on(sum, |tasks, work| spread(threads.min(tasks), work))
+        Ok(())
     }
 
     /// Writes the exact count where it was announced ahead.

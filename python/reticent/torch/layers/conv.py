@@ -84,12 +84,16 @@ def attach(taps: Taps, layer: Any) -> None:
             if taps.is_trained(module.weight):
                 given, _ = _examples(call, _batched(values, dimensions))
 
-                def outer() -> Outer:
+                def patches() -> Tensor:
                     mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
                     around = module._reversed_padding_repeated_twice
                     padded = F.pad(given, around, mode=mode) if any(around) else given
                     a = unfolded(padded, module.kernel_size, module.stride, module.dilation, module.groups)
-                    return Outer(_joined(a, each), _joined(grouped(b, module.groups), each))
+                    return _joined(a, each)
+
+                def outer() -> Outer:
+                    width = module.in_channels // module.groups * math.prod(module.kernel_size)
+                    return Outer(patches, _joined(grouped(b, module.groups), each), width)
 
                 term = slides.term(given, b, each, outer) if slides.fits(given, b) else outer()
                 found.append((whole(module.weight), term))

@@ -1,0 +1,86 @@
+//! Noise that a machine draws and adds.
+
+use super::kernels::Kernel;
+use super::machine::Address;
+use super::machine::Argument::{self, Word};
+use super::op::long;
+use super::run::{Buffer, Run};
+use crate::TrainError;
+use crate::noise::{StepNoise, Ticket};
+use reticent_noise::bulk::device;
+
+/// The memory of noise on a machine: what the kernel reads, and what it drew.
+pub(super) struct Cells {
+    table: Buffer,
+    cells: Buffer,
+    /// For whom noise is drawn, and the step of its grid.
+    drawn: Option<(Ticket, f64)>,
+}
+
+impl Cells {
+    pub(super) fn new(run: &mut Run) -> Result<Self, TrainError> {
+        let table: Vec<u8> = device::table().iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(Self { table: run.holding(&table)?, cells: Buffer::default(), drawn: None })
+    }
+
+    /// Begins to draw the noise of a step, beside what is launched from now on.
+    pub(super) fn draw(
+        &mut self,
+        run: &mut Run,
+        noise: &mut StepNoise,
+        length: usize,
+    ) -> Result<(), TrainError> {
+        run.join()?;
+        run.reserve(&mut self.cells, 4 * length.max(1))?;
+        self.drawn = None;
+        let taken = noise.take_for_device()?;
+        let Some(ticket) = noise.ticket() else {
+            return Err(TrainError::Device("no noise was taken".to_owned()));
+        };
+        let step = taken.launch(length, |given| {
+            let mut arguments = [Argument::Int(0); 11];
+            arguments[0] = Argument::Address(self.cells.at());
+            arguments[1] = Argument::Long(given.length);
+            arguments[2..10].iter_mut().zip(given.key).for_each(|(into, word)| *into = Word(*word));
+            arguments[10] = Argument::Address(self.table.at());
+            let launched = run.each_beside(Kernel::NoiseDraw, drawing_threads(length), &arguments);
+            arguments[2..10].fill(Word(0));
+            launched.map(|()| given.step)
+        })??;
+        self.drawn = Some((ticket, step));
+        Ok(())
+    }
+
+    /// Adds the noise of a step to a sum, and draws it first if that was not done.
+    pub(super) fn add(
+        &mut self,
+        run: &mut Run,
+        noise: &mut StepNoise,
+        sum: Address,
+        length: usize,
+    ) -> Result<(), TrainError> {
+        // Noise serves the one it was drawn for.
+        let drawn = self.drawn.take().filter(|(ticket, _)| noise.ticket() == Some(*ticket));
+        let step = match drawn {
+            Some((_, step)) => step,
+            None => {
+                self.draw(run, noise, length)?;
+                let Some((_, step)) = self.drawn.take() else {
+                    return Err(TrainError::Device("no noise was drawn".to_owned()));
+                };
+                step
+            }
+        };
+        noise.use_ticket();
+        run.join()?;
+        let arrays = [sum, self.cells.at()].map(Argument::Address);
+        let arguments = [arrays.as_slice(), &[long(length), Argument::Double(step)]].concat();
+        run.each(Kernel::NoiseAdd, length, &arguments)
+    }
+}
+
+/// Threads that draw noise: fewer than could, so that they leave room for what runs beside.
+fn drawing_threads(length: usize) -> usize {
+    let most = device::threads(length);
+    most.min((1 << 14).max(most / 4))
+}
