@@ -158,6 +158,20 @@ def timed(step: Callable[[], None], count: int, device: str) -> float:
     return 1e3 * (clock() - start) / count
 
 
+def tracked() -> list[nn.Parameter]:
+    """The weights of all optimizers that autograd tracks."""
+    found = [own for own in gc.get_objects() if issubclass(type(own), torch.optim.Optimizer)]
+    groups = [group for own in found for group in getattr(own, "param_groups", [])]
+    return [weight for group in groups for weight in group["params"] if weight.requires_grad]
+
+
+def alone(way: str, trained: dict[str, list[nn.Parameter]]) -> None:
+    """Has no other way's weights be tracked: a loop that trains one module has none beside it."""
+    for other, weights in trained.items():
+        for own in weights:
+            own.requires_grad_(other == way)
+
+
 def measure(name: str, device: str, ways: list[str], rounds: int, seconds: float, rows: int | None) -> dict[str, Any]:
     make, data, on_cpu, on_gpu = MODELS[name]
     rows = rows or (on_cpu if device == "cpu" else on_gpu)
@@ -165,11 +179,16 @@ def measure(name: str, device: str, ways: list[str], rounds: int, seconds: float
     first = make()
     x, y = (own.to(device) for own in data(rows))
     steps: dict[str, Callable[[], None]] = {}
+    trained: dict[str, list[nn.Parameter]] = {}
     found: dict[str, Any] = {"batch": rows, "weights": sum(own.numel() for own in first.parameters() if own.requires_grad)}
     peaks: dict[str, int] = {}
     for way in ways:
         try:
-            step = WAYS[way](copy.deepcopy(first).to(device).train(), x, y)
+            alone("", trained)
+            model = copy.deepcopy(first).to(device).train()
+            step = WAYS[way](model, x, y)
+            trained[way] = tracked()
+            alone(way, trained)
             step()
             if device == "cuda":
                 gc.collect()
@@ -187,6 +206,7 @@ def measure(name: str, device: str, ways: list[str], rounds: int, seconds: float
     best = dict.fromkeys(steps, float("inf"))
     for _ in range(rounds):
         for way, step in steps.items():
+            alone(way, trained)
             once = timed(step, 1, device)
             count = max(1, min(200, int(1e3 * seconds / max(once, 1e-3))))
             best[way] = min(best[way], timed(step, count, device))

@@ -126,6 +126,9 @@ def test_factors_are_those_of_the_library(kind):
     own = Clipping.of(kind, 0.7).factors(squared)
     native = engine.run.steps.factors(3, squared.reshape(-1).numpy()).reshape(-1, 3)
     assert np.allclose(own.numpy(), native, rtol=1e-6, atol=0)
+    # Gradients that are 8 times what was measured.
+    scaled = Clipping.of(kind, 0.7).factors(squared / 64, 8.0)
+    assert torch.allclose(scaled, 8 * own, rtol=1e-12, atol=0)
 
 
 def test_parts_of_a_step_add_up_to_it():

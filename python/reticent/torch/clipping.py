@@ -39,25 +39,25 @@ class Clipping:
             return {"per-layer": {"norm": self.norm}}
         return {"automatic": {"norm": self.norm, "stability": self.stability}}
 
-    def factors(self, squared: Tensor) -> Tensor:
-        """The factor of every unit and group from squared norms, both (units, groups). A unit with a norm that is not finite gets the
-        factor 0 everywhere."""
+    def factors(self, squared: Tensor, scale: float = 1.0) -> Tensor:
+        """The factor of every unit and group from squared norms, both (units, groups), where gradients are ``scale`` times what was
+        measured. A unit with a norm that is not finite gets the factor 0 everywhere."""
         bound = self.norm * (1.0 - MARGIN)
         groups = squared.shape[1]
         total = squared if groups == 1 else squared.sum(1, keepdim=True)
         # Factors below 1e-30 would lose their digits in single precision. What is not a number is neither.
         good = (total if groups == 1 else squared.amin(1, keepdim=True)) >= 0
-        good &= total <= (1e30 * bound) ** 2
+        good &= total <= (1e30 * bound / scale) ** 2
         if self.kind == "automatic":
-            found = bound / (total.sqrt() + self.stability)
+            found = bound / (total.sqrt() + self.stability / scale)
         else:
             share = bound if self.kind == "flat" else bound / math.sqrt(groups)
-            found = (share / (total if self.kind == "flat" else squared).sqrt()).clamp_max(1.0)
+            found = (share / (total if self.kind == "flat" else squared).sqrt()).clamp_max(scale)
         return torch.where(good, found, 0.0).expand_as(squared)
 
-    def row_factors(self, squared: Tensor, unit: Tensor | None, units: int) -> Tensor:
-        """The factor of every example. Examples of one unit share a factor: their lengths together bound the length of their sum."""
+    def row_factors(self, squared: Tensor, scale: float, unit: Tensor | None, units: int) -> Tensor:
+        """The factor of every example, as :meth:`factors`. Examples of one unit share a factor: their lengths together bound the length of their sum."""
         if unit is None:
-            return self.factors(squared)
+            return self.factors(squared, scale)
         lengths = squared.new_zeros(units, squared.shape[1]).index_add_(0, unit, squared.sqrt())
-        return self.factors(lengths.square())[unit]
+        return self.factors(lengths.square(), scale)[unit]

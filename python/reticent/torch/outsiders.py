@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Collection
 from typing import Any
 from weakref import WeakSet
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 from torch.autograd.graph import get_gradient_edge
 from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from . import refusals
 
@@ -22,12 +24,16 @@ class Outsiders:
         self.own = own
         self.optimizers: WeakSet[Optimizer] = WeakSet()
         self.passes = 0
+        # Optimizers may be made at any time: from its first step on, every one is known.
+        known = self.optimizers
+        handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: known.add(optimizer))
+        weakref.finalize(self, handle.remove)
 
     def check(self) -> None:
         """Called within a backward pass of private data."""
         self.passes += 1
-        # Optimizers may be made at any time; looking for them takes a moment, so it is done ever more rarely.
-        if self.passes & (self.passes - 1) == 0:
+        # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely.
+        if _is_power(self.passes, 2 if self.passes <= 16 else 4):
             self.optimizers.update(item for item in gc.get_objects() if _is_optimizer(item))
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
@@ -38,6 +44,12 @@ class Outsiders:
                             f"it trains weights of shape {tuple(other.shape)} that are not the private module's, without noise: make "
                             "one module of both before make_private, or detach what they compute with",
                         )
+
+
+def _is_power(number: int, base: int) -> bool:
+    while number % base == 0:
+        number //= base
+    return number == 1
 
 
 def _is_optimizer(item: Any) -> bool:

@@ -208,15 +208,16 @@ class Run:
             columns: list[list[Tensor]] = [[] for _ in range(self.count_of_groups)]
             for place, term in found:
                 columns[self.groups[place[0]]].append(term.squared())
-            squared = torch.stack([self._column(own, batch.rows) for own in columns], 1)
+            summed = [self._column(own, batch.rows) for own in columns]
+            squared = torch.stack(summed, 1) if len(summed) > 1 else summed[0].unsqueeze(1)
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
             unit = None if batch.unit is None else batch.unit.to(squared.device)
-            factors = self.clipping.row_factors(squared * scale**2, unit, batch.units)
-            bad = factors == 0
-            if bool(bad.any()):
-                found = [(place, term.without(bad.all(1))) for place, term in found]
-            weights = (factors * scale).to(self.sum.kind).unbind(1)
+            factors = self.clipping.row_factors(squared, scale, unit, batch.units)
+            if float(factors.amin()) == 0.0:
+                bad = (factors == 0).all(1)
+                found = [(place, term.without(bad)) for place, term in found]
+            weights = factors.to(self.sum.kind).unbind(1)
             for place, term in found:
                 term.add(weights[self.groups[place[0]]], self.sum.view(place))
 
