@@ -8,7 +8,7 @@
 //! | `data` | tables and images in memory |
 //! | `curator` | releases, schemas, models, audits, reports |
 //! | `convolution` | gradients of convolutions of other frameworks |
-//! | `gpu` | sums of other frameworks on a GPU |
+//! | `gpu` | noise on sums of other frameworks on a GPU |
 //! | `training` | samples and noise for models of other frameworks |
 //! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
@@ -40,7 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Pictures>()?;
     module.add_class::<page::PageRecords>()?;
     module.add_class::<convolution::ConvGradients>()?;
-    module.add_class::<gpu::GpuVector>()?;
+    module.add_class::<gpu::GpuNoise>()?;
     module.add_class::<training::PrivateSteps>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,

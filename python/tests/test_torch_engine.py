@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import subprocess
@@ -71,7 +72,7 @@ def clipped_loop(model, x, y, norm, unit=None):
 
 
 def present_sum(engine):
-    return engine.run.sum._sum.clone()
+    return engine.run.sum.total().clone()
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
@@ -332,15 +333,26 @@ def test_a_module_that_is_called_in_parts_is_not_checked_and_refused():
 
 
 def test_raw_sums_are_never_a_gradient():
-    """Nor is memory that held a gradient summed into later: an optimizer may hold on to it."""
+    """Nor is memory of a gradient summed into later: an optimizer may hold on to it."""
     engine, model, optimizer, loader = private(epochs=50)
-    shown = set()
+    held = []
     for x, y in loader:
         nn.functional.cross_entropy(model(x), y).backward()
-        assert engine.run.sum._sum.untyped_storage().data_ptr() not in shown
+        place = engine.run.sum.total().untyped_storage().data_ptr()
+        assert place not in {own.untyped_storage().data_ptr() for own in held}
         optimizer.step()
-        shown |= {own.grad.untyped_storage().data_ptr() for own in model.parameters() if own.grad is not None}
-    assert shown
+        held += [own.grad for own in model.parameters() if own.grad is not None]
+    assert held
+
+
+def test_gradients_are_let_go_with_the_optimizers():
+    """Between steps there is neither a sum nor a gradient in memory."""
+    engine, model, optimizer, loader = private()
+    x, y = next(iter(loader))
+    step(model, optimizer, (x, y))
+    assert engine.run.sum._sum is None and all(own.grad is None for own in model.parameters())
+    kept = [item for item in gc.get_objects() if isinstance(item, torch.Tensor) and item.numel() == engine.run.sum.length]
+    assert not kept
 
 
 @pytest.mark.parametrize("way", ["legacy", "backend"])

@@ -117,6 +117,73 @@ def test_weights_outside_the_module_are_not_trained_without_noise():
     del other
 
 
+def test_optimizers_are_known_from_their_first_step_on():
+    engine, model, optimizer, loader = private(epochs=50)
+    batches = iter(loader)
+    for _ in range(3):
+        step(model, optimizer, next(batches))
+    outside = nn.Parameter(torch.zeros(2))
+    other = torch.optim.SGD([outside], lr=1.0)
+    outside.sum().backward()
+    other.step()
+    known = engine.run.outsiders.optimizers
+    assert other in known and optimizer in known
+    # Passes between those that look for optimizers in all of memory.
+    engine.run.outsiders.passes = 20
+    x, y = next(batches)
+    with pytest.raises(RequestError, match="not the private module's"):
+        nn.functional.cross_entropy(model(x) + outside, y).backward()
+
+
+def wrapped(model):
+    model[0] = nn.Sequential(model[0], nn.BatchNorm1d(8, affine=False, track_running_stats=False))
+
+
+def replaced(model):
+    other = nn.Linear(8, 2)
+    other.weight, other.bias = model[3].weight, model[3].bias
+    model[3] = other
+
+
+def renamed(model):
+    layer = model[0]
+    bias, weight = layer._parameters.pop("bias"), layer._parameters.pop("weight")
+    layer.weight_orig, layer.bias = weight, bias
+    layer.weight = weight.detach() * 1.0
+
+
+def appended(model):
+    model.append(nn.Softmax(1))
+
+
+@pytest.mark.parametrize("change", [wrapped, replaced, renamed, appended])
+def test_layers_that_change_after_make_private_are_noticed(change):
+    """Although the parameters stay the same, in the same order."""
+    _, model, optimizer, loader = private(epochs=50)
+    batches = iter(loader)
+    step(model, optimizer, next(batches))
+    parameters = list(model.parameters())
+    change(model)
+    assert all(one is other for one, other in zip(parameters, model.parameters(), strict=True))
+    with pytest.raises(RequestError, match="layers or parameters changed"):
+        step(model, optimizer, next(batches))
+
+
+def test_a_sum_that_failed_is_not_stepped_with():
+    engine, model, optimizer, loader = private(epochs=50)
+    batches = iter(loader)
+    step(model, optimizer, next(batches))
+    factors = engine.run.clipping.row_factors
+    object.__setattr__(engine.run.clipping, "row_factors", lambda *_: 1 / 0)
+    batch = next(batches)
+    with pytest.raises(ZeroDivisionError):
+        loss_of(model, batch).backward()
+    object.__setattr__(engine.run.clipping, "row_factors", factors)
+    with pytest.raises(RequestError, match="no gradients of this batch"):
+        optimizer.step()
+    assert engine.run.sum._sum is None and engine.steps == 1
+
+
 def test_criterions_with_weights_are_refused():
     class Scaled(nn.CrossEntropyLoss):
         def __init__(self):

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: E402
-from torch_loops import compare, compare_single, random_loss  # noqa: E402
+from torch_loops import compare, compare_single, random_loss, tapped_terms  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +73,43 @@ def test_parts_that_cancel_are_not_added_at_full_length(positions):
     b[:, -1] -= b.sum(1)
     term = Rows(index, b, 3)
     assert float(term.parts() / term.squared().sqrt()) < 600
+
+
+class Forked(nn.Module):
+    """Two layers whose outputs have one gradient, a chain behind them, and a layer of several positions."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.norm = nn.Linear(9, 6), nn.Linear(9, 6), nn.LayerNorm(6)
+        self.three, self.four, self.steps = nn.Linear(6, 5, bias=False), nn.Linear(5, 3), nn.Linear(3, 4)
+
+    def forward(self, x):
+        own = self.four(torch.tanh(self.three(self.norm(self.one(x) + self.two(x * x)))))
+        return own + self.steps(x.view(-1, 3, 3)).sum(1)[:, :3]
+
+
+def test_norms_that_are_found_together_are_those_of_single_terms():
+    from reticent.torch.terms import joint_squared
+
+    torch.set_default_dtype(torch.float32)
+    model, x = Forked(), torch.randn(20, 9)
+    found = tapped_terms(model, (x,), lambda model, given: random_loss(model(*given)), 20)
+    terms = [term for own in found.values() for _, term in own]
+    joint, rest = joint_squared(terms)
+    # Four weights and three biases are found together.
+    assert len(terms) == 11 and len(rest) == 4
+    expected = torch.stack([term.squared() for term in terms]).sum(0)
+    assert torch.allclose(joint + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
+
+
+def test_what_is_not_finite_stays_so_when_norms_are_found_together():
+    from reticent.torch.terms import Outer, joint_squared
+
+    torch.set_default_dtype(torch.float32)
+    a, b = torch.randn(6, 1, 1, 5), torch.randn(6, 1, 1, 4)
+    a[1, 0, 0, 2], b[2, 0, 0, 0], a[3, 0, 0, 0] = float("nan"), float("inf"), 1e30
+    joint, rest = joint_squared([Outer(torch.randn(6, 1, 1, 3), torch.randn(6, 1, 1, 3)), Outer(a, b)])
+    assert not rest and joint.isfinite().tolist() == [True, False, False, False, True, True]
 
 
 CONVOLUTIONS = [

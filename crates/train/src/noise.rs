@@ -88,6 +88,11 @@ impl StepNoise {
         Ok(())
     }
 
+    /// Gives back the memory of noise that was added.
+    pub(crate) fn let_go(&mut self) {
+        self.ahead.let_go();
+    }
+
     /// Takes the noise of a step, to be drawn and added on a device. Nothing need be drawn before.
     ///
     /// # Guarantee

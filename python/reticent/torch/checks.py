@@ -109,12 +109,15 @@ def undisturbed(run: Run) -> Iterator[None]:
     modes = [(own, own.training) for own in module.modules()]
     rows, listener = taps.rows, taps.listener
     devices = [run.sum.device] if run.sum.device.type == "cuda" else []
-    fast = torch.backends.mha.get_fastpath_enabled()
+    fast, cudnn = torch.backends.mha.get_fastpath_enabled(), torch.backends.cudnn.enabled
+    # Its recurrent layers have no gradients in eval mode, and its convolutions may have few digits.
+    torch.backends.cudnn.enabled = False
     try:
         with torch.random.fork_rng(devices=devices), torch.autocast(run.sum.device.type, enabled=False):
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
+        torch.backends.cudnn.enabled = cudnn
         restore(kept)
         for layer, mode in modes:
             layer.training = mode

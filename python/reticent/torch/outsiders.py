@@ -33,9 +33,9 @@ class Outsiders:
         """Called within a backward pass of private data."""
         self.passes += 1
         # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely.
-        if _is_power(self.passes, 2 if self.passes <= 16 else 4):
+        if self.passes & (self.passes - 1) == 0:
             self.optimizers.update(item for item in gc.get_objects() if _is_optimizer(item))
-        for optimizer in self.optimizers:
+        for optimizer in list(self.optimizers):
             for group in optimizer.param_groups:
                 for other in group["params"]:
                     if other.requires_grad and other not in self.own and _is_reached(other):
@@ -44,12 +44,6 @@ class Outsiders:
                             f"it trains weights of shape {tuple(other.shape)} that are not the private module's, without noise: make "
                             "one module of both before make_private, or detach what they compute with",
                         )
-
-
-def _is_power(number: int, base: int) -> bool:
-    while number % base == 0:
-        number //= base
-    return number == 1
 
 
 def _is_optimizer(item: Any) -> bool:

@@ -20,7 +20,7 @@ from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
 from .taps import Place, Taps
-from .terms import Term
+from .terms import Term, total_squared
 
 
 class Run:
@@ -63,7 +63,8 @@ class Run:
         self.is_trusted = False
         self.criterion: Any = None
         self.target: Any = None
-        self.released: dict[nn.Parameter, Tensor] = {}
+        #: What gradients that were released here are known by.
+        self.mark = object()
         #: What takes the hook off the optimizer.
         self.step_handle: Any = None
         #: What noisy sums are divided by.
@@ -86,23 +87,32 @@ class Run:
         layers: dict[str, int] = {}
         return {own: layers.setdefault(name.rpartition(".")[0], len(layers)) for own, name in self.names.items()}
 
-    def _form(self) -> tuple[list[int], bool]:
-        """Which parameters the module has, and whether autograd tracks one of them."""
-        found: list[int] = []
+    def _form(self) -> tuple[list[tuple[str, Any]], bool]:
+        """The layers and parameters of the module, each with its name in the layer above, and whether autograd tracks a parameter."""
+        found: list[tuple[str, Any]] = []
         is_tracked = False
-        layers: dict[int, nn.Module] = {id(self.module): self.module}
+        seen = {id(self.module)}
         waiting = [self.module]
         while waiting:
             layer = waiting.pop()
-            for own in layer._parameters.values():
+            for name, own in layer._parameters.items():
                 if own is not None:
-                    found.append(id(own))
+                    found.append((name, own))
                     is_tracked = is_tracked or own.requires_grad
-            for child in layer._modules.values():
-                if child is not None and id(child) not in layers:
-                    layers[id(child)] = child
-                    waiting.append(child)
+            for name, child in layer._modules.items():
+                if child is not None:
+                    found.append((name, child))
+                    if id(child) not in seen:
+                        seen.add(id(child))
+                        waiting.append(child)
         return found, is_tracked
+
+    def _is_changed(self, form: list[tuple[str, Any]]) -> bool:
+        """Whether these are other layers and parameters than those that were made private."""
+        before = self._structure
+        return len(form) != len(before) or not all(
+            one is other and name == known for (name, one), (known, other) in zip(form, before, strict=True)
+        )
 
     # Forward.
 
@@ -132,14 +142,14 @@ class Run:
         if self.batch is None or not self.taps.is_on:
             return
         form, is_tracked = self._form()
-        if form != self._structure:
+        if self._is_changed(form):
             raise refusals.misuse(
-                "module", "its parameters changed after make_private: change the module first, and make it private then"
+                "module", "its layers or parameters changed after make_private: change the module first, and make it private then"
             )
         if torch.compiler.is_compiling() or _is_compiled():
             raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
         if is_tracked:
-            name = next(name for name, own in self.module.named_parameters() if own.requires_grad)
+            name = next((name for name, own in self.module.named_parameters() if own.requires_grad), "a parameter")
             remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
             raise refusals.misuse(name, remedy)
         self._check_rows(args, kwargs)
@@ -199,15 +209,22 @@ class Run:
         self.is_collected = True
         if batch.is_blank:
             return
-        self.add_clipped(found, batch)
+        try:
+            self.add_clipped(found, batch)
+        except BaseException:
+            # What is there of the batch serves nothing.
+            self.sum.clear()
+            self.is_collected = False
+            raise
 
     def add_clipped(self, found: list[tuple[Place, Term]], batch: Batch) -> None:
         """The clipped sum of a batch."""
         self.sum.join()
         with full_precision():
-            columns: list[list[Tensor]] = [[] for _ in range(self.count_of_groups)]
+            self.sum.check_products()
+            columns: list[list[Term]] = [[] for _ in range(self.count_of_groups)]
             for place, term in found:
-                columns[self.groups[place[0]]].append(term.squared())
+                columns[self.groups[place[0]]].append(term)
             summed = [self._column(own, batch.rows) for own in columns]
             squared = torch.stack(summed, 1) if len(summed) > 1 else summed[0].unsqueeze(1)
             # A mean over the batch is the sum of single losses over their number.
@@ -221,11 +238,11 @@ class Run:
             for place, term in found:
                 term.add(weights[self.groups[place[0]]], self.sum.view(place))
 
-    def _column(self, squared: list[Tensor], rows: int) -> Tensor:
+    def _column(self, terms: list[Term], rows: int) -> Tensor:
         """The squared norm of every example in one group of parameters."""
-        if not squared:
+        if not terms:
             return torch.zeros(rows, dtype=torch.float64, device=self.sum.device)
-        return torch.stack(squared).sum(0, dtype=torch.float64)
+        return total_squared(terms)
 
     # Step.
 
@@ -275,7 +292,7 @@ class Run:
                 raise refusals.misuse(
                     self.names[own], "requires_grad was set after make_private: leave it to the engine"
                 )
-            if own.grad is not None and own.grad is not self.released.get(own):
+            if own.grad is not None and getattr(own.grad, "_released_by", None) is not self.mark:
                 raise refusals.misuse(self.names[own], "its grad was set by hand: leave gradients to the engine")
             own.grad = None
 
@@ -292,17 +309,18 @@ class Run:
             steps = self.steps
             assert isinstance(steps, Mirror)
             steps.follow(*group.tell(None, self.sum.device))
-            noisy = self.sum.receive(group.spread(torch.empty_like(self.sum.released)))
-        for own, gradient in zip(self.sum.parameters, noisy, strict=True):
+            self.sum.take(group.spread(torch.empty_like(self.sum.total())))
+            noisy = self.sum.shown()
+        for own, gradient in zip(self.sum.parameters, self.sum.parts(noisy), strict=True):
+            gradient._released_by = self.mark  # type: ignore[attr-defined]
             own.grad = gradient
-            self.released[own] = gradient
         if group is not None:
             group.place += 1
         if self.sum.is_noised_elsewhere and (group is None or group.is_main):
             self._draw_ahead()
 
-    def _noisy(self) -> list[Tensor]:
-        """The noisy gradients of the sum."""
+    def _noisy(self) -> Tensor:
+        """The noisy gradients of the sum, in one piece."""
         steps = self.own_steps
         if self._ahead is not None:
             self._ahead.result()
@@ -310,17 +328,11 @@ class Run:
         counted, allowed = steps.count()
         if self.is_open and counted >= allowed:
             steps.extend()
-        gpu = self.sum.on_gpu()
-        if gpu is None:
-            steps.add_noise(self.sum.host(), max(1, torch.get_num_threads()))
-        else:
-            with torch.cuda.device(self.sum.device):
-                steps.add_noise_on(gpu, torch.cuda.current_stream().cuda_stream)
         if self._divisor is None:
             self._divisor = float(self.standing()["expected_batch"]) if self.loss_reduction == "mean" else 1.0
-        return self.sum.release(1.0 / self._divisor)
+        return self.sum.add_noise(steps, max(1, torch.get_num_threads())).mul_(1.0 / self._divisor)
 
-    def _noisy_for(self, group: Group, total: Any) -> list[Tensor]:
+    def _noisy_for(self, group: Group, total: Any) -> Tensor:
         """The noisy gradients of the sum of all processes, sent to all of them. Where no noise could be added, they are told so."""
         try:
             self.sum.take(total)
@@ -330,7 +342,7 @@ class Run:
             group.tell(None, self.sum.device)
             raise
         group.tell(self._count(), self.sum.device)
-        group.spread(self.sum.released)
+        group.spread(noisy)
         return noisy
 
     def _draw_ahead(self) -> None:

@@ -6,19 +6,18 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .. import _native
 from ..errors import ReticentError
+from . import refusals
 from .taps import Place
 
 
 class GradientSum:
-    """Two flat buffers: one is summed into and never shown, the other holds the last noisy gradient. They never change places: whoever
-    holds on to a gradient of an earlier step must not see sums without noise there."""
+    """A flat buffer that is summed into and never shown. With noise in it, it becomes the gradients of a step, and the next sum is made in
+    other memory: whoever holds on to a gradient must not see sums without noise there."""
 
     def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
         self.parameters = list(parameters)
@@ -30,15 +29,30 @@ class GradientSum:
         for own in self.parameters:
             self.offsets[own] = self.length
             self.length += own.numel()
-        self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
-        self._shown = torch.zeros_like(self._sum)
+        #: The sum; none where nothing was added.
+        self._sum: Tensor | None = None
         self._host: Tensor | None = None
-        self._is_empty = True
-        #: The sum as the native library knows it on a GPU, and whether it knows none there.
-        self._guest: _native.GpuVector | None = None
+        #: What adds noise on a GPU, and whether there is nothing that does.
+        self._gpu: _native.GpuNoise | None = None
         self._is_refused = self.device.type != "cuda" or self.kind != torch.float32 or torch.version.cuda is None
         #: The stream of a GPU that used the buffers last.
         self._stream: Any = None
+        #: Whether products on a GPU are known to have all digits.
+        self._is_exact = False
+
+    def check_products(self) -> None:
+        """Refuses a GPU whose products have fewer digits than single precision, as settings of the environment can ask for."""
+        if self.device.type != "cuda" or self._is_exact:
+            return
+        digits = 1 + torch.arange(4096, device=self.device, dtype=torch.float32).view(64, 64) * torch.finfo(torch.float32).eps
+        one = torch.eye(64, device=self.device, dtype=torch.float32)
+        if not torch.equal(one @ digits, digits):
+            raise refusals.misuse(
+                "module",
+                "the GPU multiplies with fewer digits than single precision has, and the guarantee rests on those: unset "
+                "NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_SINGLE_PRECISION",
+            )
+        self._is_exact = True
 
     def join(self) -> None:
         """Has the current stream of a GPU wait for the one that used the buffers before."""
@@ -47,20 +61,29 @@ class GradientSum:
         now = torch.cuda.current_stream(self.device)
         if self._stream is not None and self._stream != now:
             now.wait_stream(self._stream)
+            if self._sum is not None:
+                self._sum.record_stream(now)
         self._stream = now
 
     def clear(self) -> None:
         """Begins a new sum."""
-        if not self._is_empty:
-            self._sum.zero_()
-            self._is_empty = True
+        self._sum = None
+
+    def total(self) -> Tensor:
+        """The sum so far."""
+        if self._sum is None:
+            self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
+        return self._sum
+
+    def take(self, total: Tensor) -> None:
+        """Replaces the sum."""
+        self.total().copy_(total)
 
     def view(self, place: Place) -> Tensor:
         """The part of the sum that belongs to a place."""
         parameter, start, end = place
-        self._is_empty = False
         offset, size = self.offsets[parameter], parameter.numel()
-        flat = self._sum[offset : offset + size]
+        flat = self.total()[offset : offset + size]
         if parameter.dim() == 0 or (start, end) == (0, parameter.shape[0]):
             return flat
         width = size // parameter.shape[0]
@@ -69,63 +92,48 @@ class GradientSum:
     @property
     def is_noised_elsewhere(self) -> bool:
         """Whether the CPU adds noise to a sum of another device."""
-        return self.device.type != "cpu" and self._guest is None
+        return self.device.type != "cpu" and self._gpu is None
 
-    def on_gpu(self) -> _native.GpuVector | None:
-        """The sum as a vector to which the GPU that it is on adds noise; none where it cannot."""
-        if self._guest is None and not self._is_refused:
-            try:
-                self._guest = _native.GpuVector(self.device.index, self._sum.data_ptr(), self.length)
-            except ReticentError as error:
-                self._is_refused = True
-                warnings.warn(f"noise is drawn on the CPU, which is slower: {error}", RuntimeWarning, stacklevel=2)
-        return self._guest
-
-    def host(self) -> NDArray[np.float32]:
-        """The sum as an array of single precision that noise can be added to."""
+    def add_noise(self, steps: _native.PrivateSteps, threads: int) -> Tensor:
+        """The sum with the noise of a step: what may be shown of it."""
+        gpu = self._on_gpu()
+        if gpu is not None:
+            stream = torch.cuda.current_stream(self.device).cuda_stream
+            steps.add_noise_on(gpu, self.total().data_ptr(), stream)
+            return self.shown()
         if self.device.type == "cpu" and self.kind == torch.float32:
-            own: NDArray[np.float32] = self._sum.numpy()
-            return own
+            steps.add_noise(self.total().numpy(), threads)
+            return self.shown()
         if self._host is None:
             pinned = self.device.type == "cuda"
             self._host = torch.empty(self.length, dtype=torch.float32, pin_memory=pinned)
         if self.device.type == "cuda":
             # The sum may have been computed on another stream than this one, and the last step's copy to the device may still read.
             torch.cuda.synchronize(self.device)
-        self._host.copy_(self._sum)
-        copied: NDArray[np.float32] = self._host.numpy()
-        return copied
+        self._host.copy_(self.total())
+        steps.add_noise(self._host.numpy(), threads)
+        self.total().copy_(self._host, non_blocking=True)
+        return self.shown()
 
-    def total(self) -> Tensor:
-        """The sum so far, for the other processes of the training."""
-        return self._sum
+    def shown(self) -> Tensor:
+        """Lets go of the sum, after noise has been added."""
+        noisy, self._sum = self.total(), None
+        return noisy
 
-    def take(self, total: Tensor) -> None:
-        """Replaces the sum."""
-        self._sum.copy_(total)
-        self._is_empty = False
+    def _on_gpu(self) -> _native.GpuNoise | None:
+        """What adds noise on the GPU that the sum is on; none where nothing does."""
+        if self._gpu is None and not self._is_refused:
+            # PyTorch may hold memory that it does not use.
+            torch.cuda.empty_cache()
+            try:
+                self._gpu = _native.GpuNoise(self.device.index, self.length)
+            except ReticentError as error:
+                self._is_refused = True
+                warnings.warn(f"noise is drawn on the CPU, which is slower: {error}", RuntimeWarning, stacklevel=2)
+        return self._gpu
 
-    @property
-    def released(self) -> Tensor:
-        """The last noisy gradients, in one piece."""
-        return self._shown
-
-    def receive(self, noisy: Tensor) -> list[Tensor]:
-        """Noisy gradients that another process released."""
-        self._host = None
-        self._sum.copy_(noisy)
-        return self.release(1.0)
-
-    def release(self, scale: float) -> list[Tensor]:
-        """After noise has been added to :meth:`host`: the noisy gradients, times a public number."""
-        noisy = self._shown
-        if self._host is not None:
-            noisy.copy_(self._host, non_blocking=True)
-            noisy.mul_(scale)
-        else:
-            torch.mul(self._sum, scale, out=noisy)
-        self._sum.zero_()
-        self._is_empty = True
+    def parts(self, noisy: Tensor) -> list[Tensor]:
+        """The gradient of every parameter."""
         found = []
         for own in self.parameters:
             offset = self.offsets[own]

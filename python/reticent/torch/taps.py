@@ -230,11 +230,13 @@ class Taps:
         others = [(own, now) for own, now in others if own != now]
         for own, now in others:
             now.wait_stream(own)
-        with torch.no_grad():
-            self.listener(gathered(pending))
-        # Memory that is let go here may be used anew on the stream that it came from.
-        for own, now in others:
-            own.wait_stream(now)
+        try:
+            with torch.no_grad():
+                self.listener(gathered(pending))
+        finally:
+            # Memory that is let go here may be used anew on the stream that it came from.
+            for own, now in others:
+                own.wait_stream(now)
 
     def drop(self) -> None:
         """Forgets what an interrupted backward pass left."""

@@ -10,6 +10,7 @@ clipping rule. Gradients that are written out are measured as they are added.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -55,6 +56,11 @@ class Term:
 
     rows: int
 
+    @property
+    def device(self) -> torch.device:
+        """Where it is computed."""
+        return torch.device("cpu")
+
     def squared(self) -> Tensor:
         """The squared norm of every example's gradient, not less than it is."""
         raise NotImplementedError
@@ -89,6 +95,10 @@ class Full(Term):
         self.gradients = wide(gradients)
         self.rows = gradients.shape[0]
 
+    @property
+    def device(self) -> torch.device:
+        return self.gradients.device
+
     def squared(self) -> Tensor:
         return sum_of_squares(self.gradients)
 
@@ -113,10 +123,15 @@ class Outer(Term):
 
     def __init__(self, a: Tensor | Callable[[], Tensor], b: Tensor, width: int | None = None) -> None:
         self.b = wide(b)
-        self._a, self._make = (a, None) if isinstance(a, Tensor) else (None, a)
+        self._a: Tensor | None = a if isinstance(a, Tensor) else None
+        self._make: Callable[[], Tensor] | None = None if isinstance(a, Tensor) else a
         self.rows, self.groups, self.positions, self.height = b.shape
         self.width = self.a.shape[3] if width is None else width
         self.kept: Tensor | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return self.b.device
 
     @property
     def a(self) -> Tensor:
@@ -128,6 +143,11 @@ class Outer(Term):
             kind = torch.promote_types(wide(self._a).dtype, self.b.dtype)
             self._a, self.b = self._a.to(kind), self.b.to(kind)
         return self._a
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every gradient is one product of two vectors in single precision."""
+        return self.positions == self.groups == 1 and self.a.dtype == torch.float32
 
     @property
     def uses_gram(self) -> bool:
@@ -217,6 +237,10 @@ class Rows(Term):
         self.index, self.b, self.count = index, wide(b), count
         self.rows, self.positions = index.shape
 
+    @property
+    def device(self) -> torch.device:
+        return self.b.device
+
     def squared(self) -> Tensor:
         if self.positions == 1:
             return sum_of_squares(self.b)
@@ -265,6 +289,10 @@ class Tied(Term):
     def __init__(self, outer: Outer, rows: Rows) -> None:
         self.outer, self.table, self.rows = outer, rows, outer.rows
 
+    @property
+    def device(self) -> torch.device:
+        return self.outer.device
+
     def squared(self) -> Tensor:
         a, b = self.outer.a.flatten(1, 2), self.outer.b.flatten(1, 2)
         index = self.table.index[:, None, :].expand(-1, b.shape[1], -1)
@@ -285,6 +313,69 @@ class Tied(Term):
 
     def without(self, bad: Tensor) -> Tied:
         return Tied(self.outer.without(bad), self.table.without(bad))
+
+
+def total_squared(terms: Sequence[Term]) -> Tensor:
+    """The sum of the squared norms of several terms, example by example, in double precision."""
+    joint, rest = joint_squared(terms) if len(terms) > 3 and terms[0].device.type == "cuda" else (None, terms)
+    found = [term.squared() for term in rest]
+    if joint is not None:
+        found.append(joint)
+    return torch.stack(found).sum(0, dtype=torch.float64)
+
+
+#: Numbers of an example that are squared together.
+MOST_TOGETHER = 1 << 14
+
+
+def joint_squared(terms: Sequence[Term]) -> tuple[Tensor | None, Sequence[Term]]:
+    """The squared norms of all gradients that are one product of two vectors in single precision, and of biases beside them, added up;
+    and the other terms. All vectors of an example are squared and added up at once: on a GPU few large operations take less time than
+    many small ones. A number that is not finite makes the sum of its example one that is not."""
+    outers = [own for own in terms if isinstance(own, Outer) and own.is_single]
+    if len(outers) < 2:
+        return None, terms
+    vectors = [own.a.reshape(own.rows, -1) for own in outers] + [own.b.reshape(own.rows, -1) for own in outers]
+    widths = tuple(own.shape[1] for own in vectors)
+    if sum(widths) > MOST_TOGETHER:
+        return None, terms
+    biases = {_memory(own): place for place, own in enumerate(vectors[len(outers) :])}
+    extra = [0.0] * len(outers)
+    rest: list[Term] = []
+    for term in terms:
+        if isinstance(term, Outer) and term.is_single:
+            continue
+        # The gradient of a bias is the vector itself.
+        place = biases.get(_memory(term.gradients)) if isinstance(term, Full) else None
+        if place is None:
+            rest.append(term)
+        else:
+            extra[place] += 1.0
+    device = vectors[0].device
+    parts = torch.cat(vectors, 1).square_() @ selector(widths, device)
+    parts += offsets(widths, tuple(extra), device)
+    count = len(outers)
+    return torch.linalg.vecdot(parts[:, :count], parts[:, count:]), rest
+
+
+def _memory(values: Tensor) -> tuple[int, torch.dtype, torch.Size, tuple[int, ...]]:
+    """What two tensors have in common that hold the same numbers in the same memory."""
+    return values.data_ptr(), values.dtype, values.shape, values.stride()
+
+
+@lru_cache(maxsize=64)
+def selector(widths: tuple[int, ...], device: torch.device) -> Tensor:
+    """The matrix that adds up vectors of these widths, one after the other."""
+    return torch.block_diag(*(torch.ones(width, 1, dtype=torch.float32) for width in widths)).to(device)
+
+
+@lru_cache(maxsize=64)
+def offsets(widths: tuple[int, ...], extra: tuple[float, ...], device: torch.device) -> Tensor:
+    """What is added to the squared lengths of vectors: what underflow may hide, and 1 for every gradient that the other vector is by
+    itself."""
+    more = [*extra, *([0.0] * len(extra))]
+    numbers = [one + lost(torch.float32, width) for one, width in zip(more, widths, strict=True)]
+    return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
 def together(terms: Sequence[Term], shape: torch.Size) -> Term:

@@ -52,8 +52,9 @@ fn refuted_by_pairs(pairs: &[(&str, [usize; 2])], blind: &Membership) -> Option<
     let ahead = |[a, b]: [usize; 2]| (scores[a] - scores[b]) * if members[a] { 1.0 } else { -1.0 };
     let right = pairs.iter().filter(|(_, rows)| ahead(*rows) > 0.0).count() as u64;
     let wrong = pairs.iter().filter(|(_, rows)| ahead(*rows) < 0.0).count() as u64;
-    let evidence = |pairs: u64| (pairs as f64 * EVIDENCE) as u64;
-    let (low, high) = interval::two_sided(evidence(right), evidence(right) + evidence(wrong), REFUTED);
+    let evidence = |pairs: u64| (pairs as f64 * EVIDENCE).round() as u64;
+    let all = evidence(right + wrong);
+    let (low, high) = interval::two_sided(evidence(right).min(all), all, REFUTED);
     (low > 0.5 || high < 0.5).then(|| {
         format!(
             "a classifier that never saw the model is right about {right} of {} pairs, which is impossible under fair coin flips \

@@ -566,14 +566,21 @@ fn true_draws_are_not_refuted() {
             let found = baseline::baseline(&study, "key").unwrap();
             let blind = Membership::new(found.scores, study.parts().members.clone()).unwrap();
             assert_eq!(bound::refuted(&study, &blind).unwrap(), None, "{draw:?}, run {run}");
-            let apart = crate::rank::mann_whitney(blind.scores(), blind.members()).unwrap();
+            let apart = match draw {
+                Draw::Pairs => {
+                    let ahead = |pair: usize| {
+                        let (a, b) = (blind.scores()[2 * pair], blind.scores()[2 * pair + 1]);
+                        if blind.members()[2 * pair] { (a - b).signum() } else { (b - a).signum() }
+                    };
+                    (0..150).map(ahead).sum::<f64>() / 150.0_f64.sqrt()
+                }
+                _ => crate::rank::mann_whitney(blind.scores(), blind.members()).unwrap(),
+            };
             squares += apart * apart;
             by_independent += usize::from(apart > normal_tail_quantile(1e-4));
         }
-        if draw != Draw::Pairs {
-            let spread = (squares / f64::from(runs)).sqrt();
-            assert!((1.25..1.5).contains(&spread) && by_independent > 0, "{spread}, {by_independent}");
-        }
+        let spread = (squares / f64::from(runs)).sqrt();
+        assert!((1.25..1.5).contains(&spread) && by_independent > 0, "{draw:?}: {spread}, {by_independent}");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::{Certificate, Delta, Epsilon, Fact, Guarantee, Neighboring};
-use reticent_train::cuda::GuestVector;
+use reticent_train::cuda::GuestNoise;
 use reticent_train::{Clipping, PlanSettings, PrivacyPlan, RoundingMargin, StopCause, Units};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -162,12 +162,12 @@ impl StepCourse {
         Ok(self.steps.add_noise(sum, threads)?)
     }
 
-    /// As [`add_noise`](Self::add_noise), on a sum that the other framework keeps on a GPU.
+    /// As [`add_noise`](Self::add_noise), on the sum that the other framework keeps on a GPU.
     ///
     /// # Errors
     /// As [`add_noise`](Self::add_noise); when the GPU fails, and nothing of the sum may be shown then.
-    pub fn add_noise_on(&mut self, sum: &mut GuestVector) -> Result<(), Refusal> {
-        Ok(self.steps.add_noise_on(sum)?)
+    pub fn add_noise_on(&mut self, guest: &mut GuestNoise) -> Result<(), Refusal> {
+        Ok(self.steps.add_noise_on(guest)?)
     }
 
     /// Factors of the plan's clipping rule for squared norms, unit by unit and in it group by group.

@@ -34,6 +34,13 @@ pub struct NoiseAhead {
 }
 
 impl NoiseAhead {
+    /// Gives back the memory of noise that was used. Noise that is drawn and not used stays.
+    pub fn let_go(&mut self) {
+        if self.fresh_in.is_none() {
+            (self.cells, self.wide) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// An empty buffer, to be filled by `draw_ahead` of the noise before each use. The event is the cost of all calls together:
     /// that of the noise, or that of the noise on a sample or on a clipped sum; one of a smaller multiplier of Gaussian noise costs more
     /// and pays for it as well. A single event pays for one call, a repeated event for as many as it counts.

@@ -50,7 +50,8 @@ pub(super) struct Gpu {
     after: sys::CUevent,
     module: sys::CUmodule,
     kernels: HashMap<Kernel, sys::CUfunction>,
-    products: blas_sys::cublasHandle_t,
+    /// Absent beside another framework.
+    products: Option<blas_sys::cublasHandle_t>,
     pieces: Vec<Piece>,
     next: usize,
     /// The thread on which the context is current.
@@ -66,13 +67,39 @@ fn failed(what: &str, error: impl std::fmt::Debug) -> TrainError {
 }
 
 impl Gpu {
-    /// The GPU with this number, from 0 on.
+    /// The first GPU.
     ///
     /// # Errors
-    /// [`TrainError::Device`] when a library is missing, there is no such GPU, or kernels cannot be compiled.
-    pub(super) fn open(number: usize) -> Result<Box<dyn Machine>, TrainError> {
+    /// [`TrainError::Device`] when a library is missing, there is no GPU, or kernels cannot be compiled.
+    pub(super) fn open() -> Result<Box<dyn Machine>, TrainError> {
         Library::Driver.load()?;
         Library::Products.load()?;
+        let mut gpu = Self::of(0)?;
+        let products = blas::create_handle().map_err(|e| failed("no library for products", e))?;
+        gpu.products = Some(products);
+        // SAFETY: handle and stream exist.
+        unsafe {
+            blas::set_stream(products, gpu.stream.cast()).map_err(|e| failed("no stream for products", e))?;
+        }
+        gpu.check_products()?;
+        Ok(Box::new(gpu))
+    }
+
+    /// The GPU with this number, from 0 on, beside another framework: without products, and with the context of every thread left as it
+    /// is.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) fn visit(number: usize) -> Result<Box<dyn Machine>, TrainError> {
+        Library::Driver.load()?;
+        driver::init().map_err(|error| failed("no NVIDIA GPU was found", error))?;
+        let _before = Before::now();
+        let mut gpu = Self::of(number)?;
+        gpu.is_guest = true;
+        Ok(Box::new(gpu))
+    }
+
+    fn of(number: usize) -> Result<Self, TrainError> {
         let none = |error| failed("no NVIDIA GPU was found; train with --device cpu", error);
         driver::init().map_err(none)?;
         let count = driver::device::get_count().map_err(none)?;
@@ -117,11 +144,6 @@ impl Gpu {
                 .map_err(|error| failed(kernel.name(), error))?;
             kernels.insert(*kernel, function);
         }
-        let products = blas::create_handle().map_err(|e| failed("no library for products", e))?;
-        // SAFETY: handle and stream exist.
-        unsafe {
-            blas::set_stream(products, stream.cast()).map_err(|e| failed("no stream for products", e))?;
-        }
         let mut gpu = Self {
             name,
             device,
@@ -134,7 +156,7 @@ impl Gpu {
             after,
             module,
             kernels,
-            products,
+            products: None,
             pieces: Vec::new(),
             next: 0,
             thread: Cell::new(std::thread::current().id()),
@@ -144,8 +166,7 @@ impl Gpu {
             let at = unsafe { driver::malloc_host(PINNED, 0) }.map_err(|e| failed("no pinned memory", e))?;
             gpu.pieces.push(Piece { at, done: event()? });
         }
-        gpu.check_products()?;
-        Ok(Box::new(gpu))
+        Ok(gpu)
     }
 
     /// Refuses a library that multiplies with fewer digits than single precision has, as settings of the environment can ask for: the
@@ -203,7 +224,7 @@ impl Gpu {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let mut words: [u64; 32] = [0; 32];
         let mut pointers: [*mut c_void; 32] = [std::ptr::null_mut(); 32];
         if arguments.len() > words.len() {
@@ -230,26 +251,50 @@ impl Gpu {
         .map_err(|error| failed(kernel.name(), error))
     }
 
-    /// Makes the context current on this thread, if it may not be.
-    fn current(&self) -> Result<(), TrainError> {
+    /// Makes the context current on this thread, if it may not be; beside another framework, until the call ends.
+    fn current(&self) -> Result<Before, TrainError> {
         let here = std::thread::current().id();
         if self.thread.replace(here) == here && !self.is_guest {
-            return Ok(());
+            return Ok(Before(None));
         }
+        let before = if self.is_guest { Before::now() } else { Before(None) };
         // SAFETY: the context is retained.
-        unsafe { driver::ctx::set_current(self.context) }.map_err(|error| failed("the GPU was lost", error))
+        unsafe { driver::ctx::set_current(self.context) }
+            .map_err(|error| failed("the GPU was lost", error))?;
+        Ok(before)
+    }
+}
+
+/// The context that was current on this thread and is so again in the end; none where that does not matter.
+struct Before(Option<sys::CUcontext>);
+
+impl Before {
+    fn now() -> Self {
+        Self(driver::ctx::get_current().ok().map(|own| own.unwrap_or(std::ptr::null_mut())))
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        if let Some(context) = self.0 {
+            // SAFETY: it was current; what fails here is told by the next call of the other framework.
+            let _ = unsafe { driver::ctx::set_current(context) };
+        }
     }
 }
 
 impl Drop for Gpu {
     fn drop(&mut self) {
         // What fails here cannot be helped: the process gives everything back when it ends.
+        let _before = if self.is_guest { Before::now() } else { Before(None) };
         // SAFETY: everything was created here and is used no more.
         unsafe {
             let _ = driver::ctx::set_current(self.context);
             // A stream of another framework may be gone, and everything of the context is waited for.
             let _ = driver::ctx::synchronize();
-            let _ = blas::destroy_handle(self.products);
+            if let Some(products) = self.products {
+                let _ = blas::destroy_handle(products);
+            }
             for piece in &self.pieces {
                 let _ = driver::event::destroy(piece.done);
                 let _ = driver::free_host(piece.at);
@@ -275,13 +320,13 @@ impl Machine for Gpu {
     }
 
     fn room(&self) -> Result<usize, TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let (free, _) = driver::mem_get_info().map_err(|error| failed("the GPU's memory", error))?;
         Ok(free)
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<Address, TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         // SAFETY: the context is current.
         match unsafe { driver::malloc_sync(bytes) } {
             Ok(at) => Ok(Address(at)),
@@ -294,21 +339,21 @@ impl Machine for Gpu {
     }
 
     fn free(&mut self, at: Address) {
-        if self.current().is_ok() {
+        if let Ok(_here) = self.current() {
             // SAFETY: the address was allocated, and nothing that is under way uses it: freeing waits.
             let _ = unsafe { driver::free_sync(at.0) };
         }
     }
 
     unsafe fn clear(&mut self, at: Address, bytes: usize) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         // SAFETY: the caller's.
         unsafe { driver::memset_d8_async(at.0, 0, bytes, self.stream) }
             .map_err(|error| failed("memory was not cleared", error))
     }
 
     unsafe fn upload(&mut self, to: Address, bytes: &[u8]) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let lost = |error| failed("bytes did not reach the GPU", error);
         if bytes.len() > PINNED {
             // SAFETY: the caller's; the copy waits for what was launched before and is done when it returns.
@@ -330,7 +375,7 @@ impl Machine for Gpu {
     }
 
     unsafe fn download(&mut self, from: Address, into: &mut [u8]) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let lost = |error| failed("bytes did not come back from the GPU", error);
         // SAFETY: the caller's; the copy is done when the stream is.
         unsafe {
@@ -340,7 +385,7 @@ impl Machine for Gpu {
     }
 
     unsafe fn copy(&mut self, from: Address, to: Address, bytes: usize) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         // SAFETY: the caller's.
         unsafe { driver::memcpy_dtod_async(to.0, from.0, bytes, self.stream) }
             .map_err(|error| failed("memory was not copied", error))
@@ -362,7 +407,7 @@ impl Machine for Gpu {
         blocks: u32,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let lost = |error| failed("the GPU's order of work", error);
         // SAFETY: streams and events exist; the rest is the caller's.
         unsafe {
@@ -375,7 +420,7 @@ impl Machine for Gpu {
     }
 
     fn join(&mut self) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: stream and event exist. An event that was never recorded counts as past.
         unsafe { driver::stream::wait_event(self.stream, self.after, usual) }
@@ -384,26 +429,21 @@ impl Machine for Gpu {
 
     unsafe fn follow(&mut self, stream: u64) -> Result<(), TrainError> {
         let stream = stream as sys::CUstream;
-        self.is_guest = true;
         if stream == self.stream {
             return Ok(());
         }
-        self.current()?;
-        let lost = |error| failed("the GPU's order of work", error);
-        // SAFETY: the stream that was followed exists until here; the rest is the caller's.
-        unsafe {
-            driver::event::record(self.before, self.stream).map_err(lost)?;
-            let usual = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-            driver::stream::wait_event(stream, self.before, usual).map_err(lost)?;
-            blas::set_stream(self.products, stream.cast())
-                .map_err(|e| failed("no stream for products", e))?;
-        }
+        let _here = self.current()?;
+        // What was followed before may be gone: everything of the context is waited for.
+        driver::ctx::synchronize().map_err(|error| failed("the GPU's order of work", error))?;
         self.stream = stream;
         Ok(())
     }
 
     unsafe fn multiply(&mut self, product: &Product) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
+        let Some(products) = self.products else {
+            return Err(TrainError::Device("products are the other framework's".to_owned()));
+        };
         let Product { rows, columns, inner, left, right, into, add, batch } = *product;
         let turned = |is_transposed: bool| match is_transposed {
             true => blas_sys::cublasOperation_t::CUBLAS_OP_T,
@@ -415,7 +455,7 @@ impl Machine for Gpu {
             // SAFETY: the caller's.
             unsafe {
                 blas::sgemm(
-                    self.products,
+                    products,
                     turned(right.is_transposed),
                     turned(left.is_transposed),
                     columns as i32,
@@ -435,7 +475,7 @@ impl Machine for Gpu {
             // SAFETY: the caller's.
             unsafe {
                 blas::sgemm_strided_batched(
-                    self.products,
+                    products,
                     turned(right.is_transposed),
                     turned(left.is_transposed),
                     columns as i32,
@@ -460,7 +500,7 @@ impl Machine for Gpu {
     }
 
     fn wait(&mut self) -> Result<(), TrainError> {
-        self.current()?;
+        let _here = self.current()?;
         // SAFETY: the stream exists.
         unsafe { driver::stream::synchronize(self.stream) }.map_err(|error| failed("the GPU stopped", error))
     }

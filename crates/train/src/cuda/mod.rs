@@ -33,7 +33,7 @@ mod run;
 use crate::graph::Graph;
 use crate::{Description, Engine, Resources, TrainError};
 use engine::MachineEngine;
-pub use guest::GuestVector;
+pub use guest::GuestNoise;
 use machine::Machine;
 
 /// An engine for a described network on a machine.
@@ -56,5 +56,5 @@ pub fn engine_on(
 /// As [`engine_on`]; [`TrainError::Device`] when there is no GPU, or no library for it.
 pub(crate) fn engine(description: &Description, resources: Resources) -> Result<Box<dyn Engine>, TrainError> {
     resources.check()?;
-    engine_on(driver::Gpu::open(0)?, description, resources)
+    engine_on(driver::Gpu::open()?, description, resources)
 }

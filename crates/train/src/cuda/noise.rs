@@ -23,6 +23,17 @@ impl Cells {
         Ok(Self { table: run.holding(&table)?, cells: Buffer::default(), drawn: None })
     }
 
+    /// Makes room for the noise of a vector.
+    pub(super) fn reserve(&mut self, run: &mut Run, length: usize) -> Result<(), TrainError> {
+        run.reserve(&mut self.cells, 4 * length.max(1)).map(|_| ())
+    }
+
+    /// Gives all memory back.
+    pub(super) fn free(&mut self, run: &mut Run) {
+        run.free(&mut self.table);
+        run.free(&mut self.cells);
+    }
+
     /// Begins to draw the noise of a step, beside what is launched from now on.
     pub(super) fn draw(
         &mut self,
@@ -31,7 +42,7 @@ impl Cells {
         length: usize,
     ) -> Result<(), TrainError> {
         run.join()?;
-        run.reserve(&mut self.cells, 4 * length.max(1))?;
+        self.reserve(run, length)?;
         self.drawn = None;
         let taken = noise.take_for_device()?;
         let Some(ticket) = noise.ticket() else {

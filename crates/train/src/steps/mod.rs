@@ -3,7 +3,7 @@
 
 mod record;
 
-use crate::cuda::GuestVector;
+use crate::cuda::GuestNoise;
 use crate::cyclic::refuse_cyclic;
 use crate::noise::StepNoise;
 use crate::sampler::PoissonSampler;
@@ -159,25 +159,31 @@ impl PrivateSteps {
     /// has another length; [`TrainError::File`] when the count cannot be written. The sum has not changed then.
     pub fn add_noise(&mut self, sum: &mut [f32], threads: usize) -> Result<(), TrainError> {
         self.check_step(sum.len())?;
+        let is_ahead = self.noise.is_drawn();
         self.draw(threads)?;
         self.count_step()?;
-        self.noise.add_on(sum, |tasks, work| spread(threads.min(tasks), work))
+        let added = self.noise.add_on(sum, |tasks, work| spread(threads.min(tasks), work));
+        if !is_ahead {
+            // Until the next step its memory serves others.
+            self.noise.let_go();
+        }
+        added
     }
 
-    /// As [`add_noise`](Self::add_noise), on a sum that the other framework keeps on a GPU, which draws the noise.
+    /// As [`add_noise`](Self::add_noise), on the sum that the other framework keeps on a GPU, which draws the noise.
     ///
     /// # Guarantee
     /// As [`add_noise`](Self::add_noise), if nothing of the sum is shown after an error.
     ///
     /// # Reference
-    /// [`GuestVector`].
+    /// [`GuestNoise`].
     ///
     /// # Errors
     /// As [`add_noise`](Self::add_noise); [`TrainError::Device`] when the GPU fails, and the step counts then.
-    pub fn add_noise_on(&mut self, sum: &mut GuestVector) -> Result<(), TrainError> {
-        self.check_step(sum.length())?;
+    pub fn add_noise_on(&mut self, guest: &mut GuestNoise) -> Result<(), TrainError> {
+        self.check_step(guest.length())?;
         self.count_step()?;
-        sum.add_noise(&mut self.noise)
+        guest.add(&mut self.noise)
     }
 
     /// Refuses noise that is not that of a step.
