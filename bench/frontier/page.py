@@ -58,7 +58,7 @@ def main():
 Test accuracy (%) of `reticent train mnist|fashion-mnist|cifar10 --epsilon 3 --delta 1e-5 --dataset-size N`, with no other
 setting: ScatterNet features, then a linear model (MNIST, Fashion-MNIST) or a small convolutional network (CIFAR-10). The mean
 has a 95 % interval over runs. Time is that of the whole command, with reading the images and computing the features.
-MNIST and CIFAR-10 were scored on single images, not by the mean over copies that the command prints.
+Where a recipe trains on copies of each image, an image is scored by the mean over its copies, as the command does.
 
 | data | machine | runs | mean | range | ε | time | Tramèr and Boneh | DPSUR |
 |---|---|---|---|---|---|---|---|---|
