@@ -9,6 +9,7 @@
 //! | `machine` | what runs kernels: memory, launches, products |
 //! | `driver` | an NVIDIA GPU, by libraries that are loaded when asked for |
 //! | `library` | where those libraries are found |
+//! | `image` | the kernels, compiled for a GPU |
 //! | `kernels` | names and sources |
 //! | `run` | buffers, and the one place that calls a machine |
 //! | `op` | layers: forward, backward, gradients of units |
@@ -23,6 +24,7 @@ mod data;
 mod driver;
 mod engine;
 mod guest;
+mod image;
 pub mod kernels;
 mod library;
 pub mod machine;
