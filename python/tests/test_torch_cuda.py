@@ -21,12 +21,15 @@ ROWS = 24
 
 
 class Recurrent(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, cells) -> None:
         super().__init__()
-        self.words, self.cells, self.head = nn.Embedding(30, 8), nn.LSTM(8, 12, batch_first=True), nn.Linear(12, 3)
+        self.words, self.cells = nn.Embedding(30, 8), cells
+        self.head = nn.Linear(12 * (1 + cells.bidirectional), 3)
 
     def forward(self, x):
-        return self.head(self.cells(self.words(x))[0][:, -1])
+        output, last = self.cells(self.words(x))
+        last = last[1] if isinstance(last, tuple) else last
+        return self.head(output[:, -1] + output.mean(1)) + last.sum((0, 2))[:, None]
 
 
 def pictures():
@@ -53,7 +56,14 @@ MODELS = {
         ),
         tokens,
     ),
-    "lstm": (Recurrent, tokens),
+    "lstm": (lambda: Recurrent(nn.LSTM(8, 12, batch_first=True)), tokens),
+    "lstm of two layers and directions": (
+        lambda: Recurrent(nn.LSTM(8, 12, num_layers=2, bidirectional=True, batch_first=True)), tokens,
+    ),
+    "gru": (lambda: Recurrent(nn.GRU(8, 12, batch_first=True)), tokens),
+    "gru without biases": (lambda: Recurrent(nn.GRU(8, 12, bias=False, batch_first=True)), tokens),
+    "rnn": (lambda: Recurrent(nn.RNN(8, 12, batch_first=True)), tokens),
+    "rnn with relu": (lambda: Recurrent(nn.RNN(8, 12, nonlinearity="relu", batch_first=True)), tokens),
 }  # fmt: skip
 
 

@@ -413,6 +413,39 @@ def test_recurrent_layers_are_computed_as_by_torch(kind, packed):
         assert torch.allclose(own, other, atol=1e-12)
 
 
+def _like_cudnn(values, weights, stride, buffer, state, memory, mode, size, projection, layers, *rest):
+    """The function of cuDNN with its arguments, by PyTorch's own on the CPU."""
+    assert (stride, buffer, projection, layers) == (len(weights), None, 0, 1) and size == state.shape[2]
+    assert rest == (False, 0.0, True, False, [], None)
+    names = {0: "rnn_relu", 1: "rnn_tanh", 2: "lstm", 3: "gru"}
+    first = state if memory is None else (state, memory)
+    output, *last = getattr(torch, names[int(mode)])(values, first, weights, stride == 4, 1, 0.0, True, False, False)
+    return (output, *last, *[None] * (4 - len(last)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False}, {"given_state": True, "num_layers": 2}],
+)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "ReLU"])
+def test_recurrent_layers_by_cudnn(kind, options, monkeypatch):
+    """What is asked of cuDNN, answered without a GPU."""
+    from reticent.torch.layers import fused
+
+    calls = []
+
+    def answer(*given):
+        calls.append(given)
+        return _like_cudnn(*given)
+
+    monkeypatch.setattr(fused, "fits", lambda projected, weight: True)
+    monkeypatch.setattr(torch, "_cudnn_rnn", answer)
+    own = {"nonlinearity": "relu"} if kind == "ReLU" else {}
+    model = Recurrent(nn.RNN if kind == "ReLU" else getattr(nn, kind), **options, **own)
+    compare(model, (torch.randn(4, 6, 5),))
+    assert len(calls) == model.layer.num_layers * (2 if model.layer.bidirectional else 1)
+
+
 class Direct(nn.Module):
     """Parameters that are used without a layer."""
 

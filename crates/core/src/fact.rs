@@ -1,5 +1,6 @@
 //! What a claim takes as public.
 
+use crate::GradientPremise;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -129,6 +130,8 @@ pub enum Fact {
         /// The columns whose values name a group.
         columns: Vec<String>,
     },
+    /// Why gradients that another framework computed are those of single units.
+    ForeignGradients(GradientPremise),
     /// What follows from an answer that was paid for, such as a default that a noisy count decided: it says no more about
     /// the data than that answer. It reads as the fact itself.
     Decided(Box<Fact>),
@@ -207,6 +210,7 @@ impl fmt::Display for Fact {
             Self::SelectedGroups { columns } => {
                 write!(f, "groups of {} selected from the data", listed(columns))
             }
+            Self::ForeignGradients(premise) => premise.fmt(f),
             Self::Decided(fact) => fact.fmt(f),
             Self::Stopped(text) | Self::Other(text) => f.write_str(text),
         }
@@ -283,6 +287,7 @@ impl<'de> Deserialize<'de> for Fact {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{LossReduction, MixingCheck};
 
     #[test]
     fn facts_are_written_as_their_texts_and_read_back() {
@@ -325,6 +330,16 @@ mod tests {
                 "4 declared groups of ward: other rows are left out",
             ),
             (Fact::SelectedGroups { columns: vec!["ward".into()] }, "groups of ward selected from the data"),
+            (
+                Fact::ForeignGradients(GradientPremise {
+                    loss_reduction: LossReduction::Sum,
+                    check: MixingCheck::Module,
+                    counts_all_targets: false,
+                    processes: None,
+                }),
+                "a loss that is the sum over the examples of a batch of losses that depend on one example each, and a module that does not \
+                 mix examples (checked on made-up inputs)",
+            ),
             (Fact::Decided(Box::new(Fact::Regularization(0.5))), "regularization: 0.5"),
         ];
         for (fact, text) in known {

@@ -9,7 +9,7 @@
 //! | [`Event`], [`EventLog`] | what happened to private data, with a stable JSON form |
 //! | [`event`] | the one list of kinds, their keys, the walk through them, the reader of files |
 //! | [`Plan`], [`Ledger`], [`Permit`] | what is to be drawn, the record of it, and the right to draw that follows |
-//! | [`Guarantee`], [`Certificate`], [`Fact`] | what it adds up to, and all that the claim rests on |
+//! | [`Guarantee`], [`Certificate`], [`Fact`], [`GradientPremise`] | what it adds up to, and all that the claim rests on |
 //! | [`rounding`] | sums, products and roots that err on a stated side |
 //! | [`special`] | the error function, normal tails and others, each with its accuracy |
 //! | [`profile`] | δ as a function of ε for Gaussian noise, and back |
@@ -27,6 +27,7 @@ mod fact;
 mod ledger;
 mod neighboring;
 mod partial;
+mod premise;
 pub mod profile;
 mod quantity;
 pub mod rounding;
@@ -42,6 +43,7 @@ pub use ledger::{
 };
 pub use neighboring::Neighboring;
 pub use partial::{MergeError, Partial};
+pub use premise::{GradientPremise, LossReduction, MixingCheck};
 pub use quantity::{
     Confidence, Delta, Epsilon, Mu, NoiseMultiplier, Order, Probability, Rho, SamplingRate, Scale,
     Sensitivity,

@@ -440,19 +440,15 @@ def check_module(module: Any) -> None:
             raise invalid("module", name or type(own).__name__, remedy)
 
 
-def _premise(reduction: str, check: bool, criterion: Any, group: Group | None) -> str:
-    """What the gradients' being those of single units rests on."""
-    premise = (
-        f"a loss that is the {reduction} over the examples of a batch of losses that depend on one example each, and a "
-        "module that does not mix examples"
-    )
-    checked = "checked on made-up inputs" + ("" if criterion is None else " and through the criterion")
-    text = f"{premise} ({checked})" if check else f"{premise} (declared, not checked)"
-    if criterion is not None and reduction == "mean" and hasattr(criterion, "ignore_index"):
-        text += "; no example has a target that the criterion ignores (declared)"
-    if group is not None:
-        text += f"; {group.size} processes have the same examples in the same order (declared)"
-    return text
+def _premise(reduction: str, check: bool, criterion: Any, group: Group | None) -> dict[str, Any]:
+    """Why the gradients are those of single units."""
+    checked = "module" if criterion is None else "module-and-loss"
+    return {
+        "loss_reduction": reduction,
+        "check": checked if check else "declared",
+        "counts_all_targets": reduction == "mean" and hasattr(criterion, "ignore_index"),
+        "processes": None if group is None else group.size,
+    }
 
 
 def trained(module: nn.Module, optimizer: Optimizer) -> dict[nn.Parameter, str]:

@@ -3,7 +3,7 @@
 use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
-use reticent_core::{Certificate, Delta, Epsilon, Fact, Guarantee, Neighboring};
+use reticent_core::{Certificate, Delta, Epsilon, Fact, GradientPremise, Guarantee, Neighboring};
 use reticent_train::cuda::GuestNoise;
 use reticent_train::{Clipping, PlanSettings, PrivacyPlan, RoundingMargin, StopCause, Units};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct TrainSteps {
     #[serde(default)]
     pub examples_per_unit: Option<usize>,
     /// What the gradients' being those of single units rests on, for the certificate.
-    pub premise: String,
+    pub premise: GradientPremise,
     /// The file that keeps the count of steps.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -226,7 +226,7 @@ impl StepCourse {
     /// [`Refusal`] for an unknown cause, and what the accountant refuses.
     pub fn certificate(&self, cause: Option<&str>) -> Result<Certificate, Refusal> {
         let cause = cause.map_or(Ok(StopCause::Choice), super::stop_cause)?;
-        Ok(self.steps.certificate(cause)?.taking(Fact::Other(self.request.premise.clone())))
+        Ok(self.steps.certificate(cause)?.taking(Fact::ForeignGradients(self.request.premise)))
     }
 }
 
@@ -252,7 +252,16 @@ pub struct StepStanding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::Code;
+    use reticent_core::{Code, LossReduction, MixingCheck};
+
+    fn premise() -> GradientPremise {
+        GradientPremise {
+            loss_reduction: LossReduction::Sum,
+            check: MixingCheck::Declared,
+            counts_all_targets: false,
+            processes: None,
+        }
+    }
 
     fn request() -> TrainSteps {
         TrainSteps {
@@ -267,7 +276,7 @@ mod tests {
             delta: 1e-5,
             noise_multiplier: Some(2.0),
             examples_per_unit: None,
-            premise: "gradients of single examples".to_owned(),
+            premise: premise(),
             record: None,
             resume: false,
         }
@@ -295,7 +304,7 @@ mod tests {
         course.add_noise(&mut [0.0; 4], 1).unwrap();
         assert_eq!((course.standing().counted, course.standing().allowed), (1, 3));
         let certificate = course.certificate(Some("crash")).unwrap();
-        assert!(certificate.public.contains(&Fact::Other("gradients of single examples".to_owned())));
+        assert!(certificate.public.contains(&Fact::ForeignGradients(premise())));
         assert_eq!(certificate.guarantee.epsilon.get(), course.epsilon(None).unwrap());
         assert!(course.certificate(Some("boredom")).is_err());
         assert!(course.factors(3, &[1.0, 2.0]).is_err() && course.factors(1, &[4.0]).unwrap()[0] < 0.5);

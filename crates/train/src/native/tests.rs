@@ -524,3 +524,64 @@ fn a_logical_batch_of_any_size_takes_the_memory_of_one_chunk() {
         assert!((sum - (14_285.0 * once + rest)).abs() < 1.0, "{sum} {once}");
     }
 }
+
+/// Networks of all kinds of layers.
+fn networks() -> Vec<Description> {
+    let conv = LayerKind::Conv2d {
+        out: 6,
+        kernel: [3, 3],
+        stride: [1, 1],
+        padding: [1, 1],
+        dilation: [1, 1],
+        groups: 1,
+        bias: true,
+    };
+    let mut found = vec![
+        Description::reading(&[1568]).then(linear(2)),
+        Description::reading(&[70])
+            .then(linear(65))
+            .then(LayerKind::Relu)
+            .then(linear(40))
+            .then(LayerKind::Tanh)
+            .then(linear(10)),
+        Description::reading(&[2, 7, 7])
+            .then(conv)
+            .then(LayerKind::Relu)
+            .then(LayerKind::Flatten)
+            .then(linear(5)),
+        Description::reading(&[6, 9])
+            .then(linear(12))
+            .then(LayerKind::LayerNorm)
+            .then(LayerKind::Attention { heads: 2, causal: false, bias: true })
+            .then(LayerKind::MeanTime)
+            .then(linear(3)),
+    ];
+    for kind in [LayerKind::Lstm { hidden: 33 }, LayerKind::Gru { hidden: 33 }] {
+        let last = Description::reading(&[7]).then(LayerKind::Embedding { vocabulary: 20, out: 9 });
+        found.push(last.then(kind).then(LayerKind::LastTime).then(linear(4)));
+    }
+    found
+}
+
+#[test]
+fn gradients_of_an_example_do_not_depend_on_others() {
+    for description in networks() {
+        let case = case(description, 130, resources(1, 130));
+        let task = Task {
+            program: &case.network.program,
+            weights: &case.weights,
+            examples: &case.examples,
+            slopes: None,
+        };
+        let mut worker = Worker::default();
+        let all: Vec<usize> = (0..130).collect();
+        let alone: Vec<Vec<f32>> =
+            all.iter().map(|one| worker.gradients(task, &[*one]).remove(0)).collect();
+        for which in [&all[..2], &all[3..34], &all[..64], &all[..127], &all[..128], &all[..129], &all] {
+            for (example, found) in which.iter().zip(worker.gradients(task, which)) {
+                let same = found.iter().zip(&alone[*example]).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same, "{} examples: {:?}", which.len(), case.network);
+            }
+        }
+    }
+}

@@ -82,6 +82,24 @@ impl Worker {
         self.values.last().map_or(0, Vec::capacity) / 3
     }
 
+    /// The gradient of every example of a chunk, computed as for clipping.
+    #[cfg(test)]
+    pub(super) fn gradients(&mut self, task: Task<'_>, which: &[usize]) -> Vec<Vec<f32>> {
+        self.begin(task.program);
+        self.ends.clear();
+        self.ends.extend(1..=which.len());
+        self.forward(task, which, true);
+        self.loss(task, which);
+        self.backward(task, which.len());
+        self.measure(task.program);
+        let written = |example| {
+            let mut row = vec![0.0; task.program.layout.gradients()];
+            self.write(task.program, example, &mut row);
+            row
+        };
+        (0..which.len()).map(written).collect()
+    }
+
     /// Forgets what depends on the weights, which may have changed.
     pub(super) fn begin(&mut self, program: &Program) {
         self.scratch.resize_with(program.nodes.len(), Scratch::default);

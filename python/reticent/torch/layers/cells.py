@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -149,6 +150,13 @@ class GruCell:
     def hidden(gradient: Tensor, saved: dict[str, Tensor]) -> Tensor:
         size = saved["r"].shape[2]
         return torch.cat([gradient[:, :, : 2 * size], gradient[:, :, 2 * size :] * saved["r"]], 2)
+
+    @staticmethod
+    def reset(projected: Tensor, before: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The gate r at all times, from the states before them."""
+        size = before.shape[2]
+        hidden = F.linear(before, weight[:size], None if bias is None else bias[:size])
+        return (projected[:, :, :size] + hidden).sigmoid_()
 
 
 class _Rnn(torch.autograd.Function):

@@ -12,7 +12,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from .. import refusals
 from ..taps import Place, Taps, whole
 from ..terms import Full, Outer, Term
-from .cells import CELLS
+from . import fused
+from .cells import CELLS, GruCell
 
 
 def attach(taps: Taps, layer: Any) -> None:
@@ -127,6 +128,8 @@ class _Run:
         def make(gradient: Tensor) -> list[tuple[Place, Term]]:
             a = values.detach().transpose(0, 1).unsqueeze(1)
             before = torch.cat([state.detach().unsqueeze(0), saved["output"][:-1]])
+            if "projected" in saved:
+                saved["r"] = GruCell.reset(saved.pop("projected"), before, w_state, b_state)
             b = gradient.transpose(0, 1).unsqueeze(1)
             b_hidden = cell.hidden(gradient, saved).transpose(0, 1).unsqueeze(1)
             found: list[tuple[Place, Term]] = []
@@ -141,7 +144,13 @@ class _Run:
             return found
 
         projected = taps.watch(projected, make)
-        output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
+        if self.lengths is None and fused.fits(projected, w_state):
+            is_gru = layer.mode == "GRU"
+            output, kept = fused.run(layer.mode, projected, state, memory, w_state, b_state if is_gru else None)
+            if is_gru:
+                saved["projected"] = projected.detach()
+        else:
+            output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
         saved["output"] = output.detach()
         assert output.shape[1] == rows
         return output, kept

@@ -5,6 +5,10 @@
 #![allow(unsafe_code)]
 
 use gemm_common::Parallelism;
+use std::cell::RefCell;
+
+/// Rows that [`multiply_rows`] computes at a time.
+const BLOCK: usize = 32;
 
 /// A matrix in a slice: entry (i, j) lies at `i * row + j * col`.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +33,11 @@ impl<'a> MatrixView<'a> {
     pub fn strided(data: &'a [f32], rows: usize, cols: usize, row: usize) -> Self {
         assert!(reach(rows, cols, row, 1) <= data.len(), "a matrix outside its slice");
         Self { data, rows, cols, row, col: 1 }
+    }
+
+    /// The rows from `first` on, `rows` of them.
+    fn part(self, first: usize, rows: usize) -> Self {
+        Self { data: &self.data[first * self.row..], rows, ..self }
     }
 
     /// Rows and columns exchanged.
@@ -80,4 +89,48 @@ pub fn multiply(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixVi
             Parallelism::None,
         );
     }
+}
+
+/// As [`multiply`], with each row of the result a function of its own row on the left and of `right` alone, bit for bit: whatever other
+/// rows there are, and however many.
+///
+/// The kernel chooses its order of additions by the size of a product. So all products have the same number of rows here; the last ones
+/// are filled up with zeros.
+///
+/// # Panics
+/// If the shapes do not belong together or `out` is too short.
+pub fn multiply_rows(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixView, add: bool) {
+    thread_local! {
+        static FILLED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    }
+    let (width, depth) = (right.cols, left.cols);
+    let whole = left.rows / BLOCK * BLOCK;
+    for first in (0..whole).step_by(BLOCK) {
+        multiply(&mut out[first * pitch..], pitch, left.part(first, BLOCK), right, add);
+    }
+    let rest = left.rows - whole;
+    if rest == 0 {
+        return;
+    }
+    FILLED.with_borrow_mut(|filled| {
+        filled.clear();
+        filled.resize(BLOCK * (depth + width), 0.0);
+        let (rows, product) = filled.split_at_mut(BLOCK * depth);
+        for (place, row) in rows.chunks_exact_mut(depth.max(1)).take(rest).enumerate() {
+            let start = (whole + place) * left.row;
+            for (column, number) in row.iter_mut().enumerate() {
+                *number = left.data[start + column * left.col];
+            }
+        }
+        let of_row = |place: usize| (whole + place) * pitch..(whole + place) * pitch + width;
+        if add {
+            for (place, row) in product.chunks_exact_mut(width.max(1)).take(rest).enumerate() {
+                row.copy_from_slice(&out[of_row(place)]);
+            }
+        }
+        multiply(product, width, MatrixView::new(rows, BLOCK, depth), right, add);
+        for (place, row) in product.chunks_exact(width.max(1)).take(rest).enumerate() {
+            out[of_row(place)].copy_from_slice(row);
+        }
+    });
 }

@@ -1,5 +1,5 @@
 use super::*;
-use product::{MatrixView, multiply};
+use product::{MatrixView, multiply, multiply_rows};
 use proptest::prelude::*;
 use slide::{CHANNELS, Gather, SLACK, Slide, pack};
 
@@ -189,6 +189,61 @@ fn rows_that_are_mostly_zero_multiply_like_others() {
                 assert_eq!(flat[column * inner + i], matrix[i * width + column]);
                 assert_eq!(twice[column * inner + i], 2.0 * matrix[i * width + column]);
             }
+        }
+    }
+}
+
+/// A product of many shapes: how many rows change their last bits when others stand beside them.
+fn rows_that_depend_on_others(product: fn(&mut [f32], usize, MatrixView, MatrixView, bool)) -> usize {
+    let mut changed = 0;
+    for (width, depth) in [(1, 1), (1, 40), (2, 3), (2, 1568), (3, 700), (5, 64), (10, 33), (64, 600), (65, 1100), (512, 100)] {
+        let right = numbers(width as u64, depth * width);
+        let across = numbers(depth as u64, width * depth);
+        for gap in [0, 3] {
+            let (left_pitch, pitch) = (depth + gap, width + gap);
+            let left = numbers(7, 200 * left_pitch);
+            let start = numbers(9, 200 * pitch);
+            for (add, is_turned) in [(false, false), (true, false), (false, true)] {
+                let right = match is_turned {
+                    true => MatrixView::new(&across, width, depth).transposed(),
+                    false => MatrixView::new(&right, depth, width),
+                };
+                let of = |first: usize, rows: usize| {
+                    let mut out = start[first * pitch..(first + rows) * pitch].to_vec();
+                    let view = MatrixView::strided(&left[first * left_pitch..], rows, depth, left_pitch);
+                    product(&mut out, pitch, view, right, add);
+                    out
+                };
+                let alone: Vec<Vec<f32>> = (0..200).map(|row| of(row, 1)).collect();
+                for (first, rows) in [(0, 2), (1, 31), (0, 32), (5, 33), (3, 64), (0, 127), (0, 128), (0, 129), (0, 200)] {
+                    for (place, row) in of(first, rows).chunks(pitch).enumerate() {
+                        let same = row.iter().zip(&alone[first + place]).all(|(a, b)| a.to_bits() == b.to_bits());
+                        changed += usize::from(!same);
+                    }
+                }
+            }
+        }
+    }
+    changed
+}
+
+#[test]
+fn rows_of_a_product_do_not_depend_on_other_rows() {
+    assert_eq!(rows_that_depend_on_others(multiply_rows), 0);
+    // The product whose kernel is chosen by the number of rows.
+    assert!(rows_that_depend_on_others(multiply) > 0);
+}
+
+#[test]
+fn products_row_by_row_are_products() {
+    for (rows, width, depth) in [(1, 3, 4), (31, 7, 5), (32, 7, 0), (70, 9, 30)] {
+        let (left, right) = (numbers(1, rows * depth), numbers(2, depth * width));
+        for add in [false, true] {
+            let (mut one, mut other) = (vec![0.5; rows * width], vec![0.5; rows * width]);
+            let views = (MatrixView::new(&left, rows, depth), MatrixView::new(&right, depth, width));
+            multiply(&mut one, width, views.0, views.1, add);
+            multiply_rows(&mut other, width, views.0, views.1, add);
+            assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-5));
         }
     }
 }

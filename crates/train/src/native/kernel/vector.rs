@@ -96,8 +96,9 @@ pub(in crate::native) fn add_scaled(y: &mut [f32], a: f32, x: &[f32]) {
             for (y, x) in y.iter_mut().zip(x) {
                 *y = simd.mul_add_f32s(a, *x, *y);
             }
+            // Rounded once as above: where a number stands does not change it.
             for (y, x) in y_rest.iter_mut().zip(x_rest) {
-                *y += self.1 * x;
+                *y = self.1.mul_add(*x, *y);
             }
         }
     }

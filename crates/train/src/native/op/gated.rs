@@ -1,7 +1,7 @@
 //! Gated recurrent unit, with gates in the order reset, update, new.
 
 use super::super::kernel::activation::{sigmoid, tanh};
-use super::super::kernel::product::{MatrixView, multiply};
+use super::super::kernel::product::MatrixView;
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
 
@@ -33,17 +33,18 @@ impl Op for Gru {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
+        let product = scratch.row_product();
         let (_, _, bias, state_bias) = self.0.split(weights);
         let [of_inputs, of_states] = self.0.turned(weights, &mut scratch.packed);
         let (pre, shares, states) = self.0.saved(rows, &mut scratch.saved);
         pre.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(bias));
-        multiply(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
+        product(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
         let from_state = sized(&mut scratch.work, rows * gates);
         for t in 0..time {
             from_state.chunks_exact_mut(gates).for_each(|row| row.copy_from_slice(state_bias));
             if t > 0 {
                 let before = MatrixView::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
-                multiply(from_state, gates, before, of_states, true);
+                product(from_state, gates, before, of_states, true);
             }
             for row in 0..rows {
                 let place = row * time + t;
@@ -76,6 +77,7 @@ impl Op for Gru {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
+        let product = scratch.row_product();
         let (of_inputs, of_states, _, _) = self.0.split(weights);
         let (of_gates, shares, states) = self.0.saved(rows, &mut scratch.saved);
         let places = rows * time;
@@ -105,11 +107,11 @@ impl Op for Gru {
             }
             if t > 0 {
                 let here = MatrixView::strided(&to_state[t * gates..], rows, gates, time * gates);
-                multiply(carry, hidden, here, of_states, true);
+                product(carry, hidden, here, of_states, true);
             }
         }
         if let Some(Below { gradient, add }) = below {
-            multiply(gradient, inner, MatrixView::new(to_input, places, gates), of_inputs, add);
+            product(gradient, inner, MatrixView::new(to_input, places, gates), of_inputs, add);
         }
     }
 

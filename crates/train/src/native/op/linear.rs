@@ -1,6 +1,6 @@
 //! W·x + b on the last dimension.
 
-use super::super::kernel::product::{MatrixView, multiply};
+use super::super::kernel::product::MatrixView;
 use super::super::kernel::sparse;
 use super::super::kernel::transpose::{transpose, transposed};
 use super::super::kernel::vector::{add, add_rows};
@@ -49,6 +49,7 @@ impl Op for Linear {
         if bias {
             output.chunks_exact_mut(out).for_each(|row| row.copy_from_slice(offsets));
         }
+        let product = scratch.row_product();
         let input = MatrixView::new(input, rows * places, inner);
         let turned = if out >= OUT && (scratch.training || rows * places >= ROWS) {
             // A product copies its right side in blocks, which is slow across the lines of a matrix.
@@ -57,7 +58,7 @@ impl Op for Linear {
         } else {
             MatrixView::new(matrix, out, inner).transposed()
         };
-        multiply(output, out, input, turned, bias);
+        product(output, out, input, turned, bias);
     }
 
     fn backward(
@@ -66,12 +67,13 @@ impl Op for Linear {
         rows: usize,
         flow: Flow<'_>,
         below: Option<Below<'_>>,
-        _: &mut Scratch,
+        scratch: &mut Scratch,
     ) {
         let Outer { inner, out, places, .. } = self.0;
         if let Some(Below { gradient, add }) = below {
             let matrix = MatrixView::new(&weights[..inner * out], out, inner);
-            multiply(gradient, inner, MatrixView::new(flow.gradient, rows * places, out), matrix, add);
+            let product = scratch.row_product();
+            product(gradient, inner, MatrixView::new(flow.gradient, rows * places, out), matrix, add);
         }
     }
 

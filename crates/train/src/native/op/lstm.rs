@@ -1,7 +1,7 @@
 //! Long short-term memory, with gates in the order input, forget, cell, output.
 
 use super::super::kernel::activation::{sigmoid, tanh};
-use super::super::kernel::product::{MatrixView, multiply};
+use super::super::kernel::product::MatrixView;
 use super::recurrent::{Recurrent, Trace};
 use super::{Below, Flow, Op, Scratch, Units, sized};
 use pulp::{Arch, Simd, WithSimd};
@@ -121,6 +121,7 @@ impl Op for Lstm {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
+        let product = scratch.row_product();
         let (_, _, bias, state_bias) = self.0.split(weights);
         let [of_inputs, of_states] = self.0.turned(weights, &mut scratch.packed);
         let (pre, cells, states) = self.0.saved(rows, &mut scratch.saved);
@@ -129,11 +130,11 @@ impl Op for Lstm {
                 *place = first + second;
             }
         }
-        multiply(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
+        product(pre, gates, MatrixView::new(input, rows * time, inner), of_inputs, true);
         for t in 0..time {
             if t > 0 {
                 let before = MatrixView::strided(&states[(t - 1) * hidden..], rows, hidden, time * hidden);
-                multiply(&mut pre[t * gates..], time * gates, before, of_states, true);
+                product(&mut pre[t * gates..], time * gates, before, of_states, true);
             }
             for row in 0..rows {
                 let place = row * time + t;
@@ -159,6 +160,7 @@ impl Op for Lstm {
         scratch: &mut Scratch,
     ) {
         let Recurrent { inner, hidden, gates, time } = self.0;
+        let product = scratch.row_product();
         let (of_inputs, of_states, _, _) = self.0.split(weights);
         let (of_gates, cells, _) = self.0.saved(rows, &mut scratch.saved);
         let slopes = sized(&mut scratch.slopes, rows * time * gates);
@@ -180,11 +182,11 @@ impl Op for Lstm {
             }
             if t > 0 {
                 let here = MatrixView::strided(&slopes[t * gates..], rows, gates, time * gates);
-                multiply(state, hidden, here, of_states, false);
+                product(state, hidden, here, of_states, false);
             }
         }
         if let Some(Below { gradient, add }) = below {
-            multiply(gradient, inner, MatrixView::new(slopes, rows * time, gates), of_inputs, add);
+            product(gradient, inner, MatrixView::new(slopes, rows * time, gates), of_inputs, add);
         }
     }
 

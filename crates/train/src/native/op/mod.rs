@@ -29,6 +29,7 @@ pub(super) use outer::Outer;
 pub(super) use place::{Copy, GlobalMean, LastTime, MeanTime, Position, Scale, Transpose};
 pub(super) use pool::Pool;
 
+use super::kernel::product::{MatrixView, multiply, multiply_rows};
 use super::kernel::sparse::Nonzeros;
 
 /// What a layer remembers between the passes over one chunk. Buffers keep their memory from chunk to chunk.
@@ -56,6 +57,16 @@ pub(super) struct Scratch {
     pub(super) plain: bool,
     /// The input where it is mostly zero and the layer makes use of that.
     pub(super) nonzeros: Nonzeros,
+}
+
+/// Writes a product, or adds it: [`multiply`] and [`multiply_rows`].
+type RowProduct = fn(&mut [f32], usize, MatrixView<'_>, MatrixView<'_>, bool);
+
+impl Scratch {
+    /// The product of a matrix that has rows of every example in the chunk: where units are clipped, no row may depend on the others.
+    fn row_product(&self) -> RowProduct {
+        if self.plain { multiply } else { multiply_rows }
+    }
 }
 
 /// Weights in another order, made anew when the weights have changed, in the same memory.
