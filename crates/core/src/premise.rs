@@ -61,7 +61,9 @@ impl fmt::Display for GradientPremise {
             f.write_str("; no example has a target that the criterion ignores (declared)")?;
         }
         match self.processes {
-            Some(count) => write!(f, "; {count} processes have the same examples in the same order (declared)"),
+            Some(count) => {
+                write!(f, "; {count} processes have the same examples in the same order (declared)")
+            }
             None => Ok(()),
         }
     }
@@ -79,7 +81,8 @@ mod tests {
             counts_all_targets: true,
             processes: Some(2),
         };
-        let json = r#"{"loss_reduction":"mean","check":"module-and-loss","counts_all_targets":true,"processes":2}"#;
+        let json =
+            r#"{"loss_reduction":"mean","check":"module-and-loss","counts_all_targets":true,"processes":2}"#;
         assert_eq!(serde_json::to_string(&premise).unwrap(), json);
         assert_eq!(serde_json::from_str::<GradientPremise>(json).unwrap(), premise);
         let told = premise.to_string();

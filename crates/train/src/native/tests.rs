@@ -552,7 +552,7 @@ fn networks() -> Vec<Description> {
         Description::reading(&[6, 9])
             .then(linear(12))
             .then(LayerKind::LayerNorm)
-            .then(LayerKind::Attention { heads: 2, causal: false, bias: true })
+            .then(LayerKind::Attention { heads: 2, causal: false })
             .then(LayerKind::MeanTime)
             .then(linear(3)),
     ];
@@ -575,8 +575,7 @@ fn gradients_of_an_example_do_not_depend_on_others() {
         };
         let mut worker = Worker::default();
         let all: Vec<usize> = (0..130).collect();
-        let alone: Vec<Vec<f32>> =
-            all.iter().map(|one| worker.gradients(task, &[*one]).remove(0)).collect();
+        let alone: Vec<Vec<f32>> = all.iter().map(|one| worker.gradients(task, &[*one]).remove(0)).collect();
         for which in [&all[..2], &all[3..34], &all[..64], &all[..127], &all[..128], &all[..129], &all] {
             for (example, found) in which.iter().zip(worker.gradients(task, which)) {
                 let same = found.iter().zip(&alone[*example]).all(|(a, b)| a.to_bits() == b.to_bits());

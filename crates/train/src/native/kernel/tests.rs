@@ -196,7 +196,9 @@ fn rows_that_are_mostly_zero_multiply_like_others() {
 /// A product of many shapes: how many rows change their last bits when others stand beside them.
 fn rows_that_depend_on_others(product: fn(&mut [f32], usize, MatrixView, MatrixView, bool)) -> usize {
     let mut changed = 0;
-    for (width, depth) in [(1, 1), (1, 40), (2, 3), (2, 1568), (3, 700), (5, 64), (10, 33), (64, 600), (65, 1100), (512, 100)] {
+    for (width, depth) in
+        [(1, 1), (1, 40), (2, 3), (2, 1568), (3, 700), (5, 64), (10, 33), (64, 600), (65, 1100), (512, 100)]
+    {
         let right = numbers(width as u64, depth * width);
         let across = numbers(depth as u64, width * depth);
         for gap in [0, 3] {
@@ -215,9 +217,12 @@ fn rows_that_depend_on_others(product: fn(&mut [f32], usize, MatrixView, MatrixV
                     out
                 };
                 let alone: Vec<Vec<f32>> = (0..200).map(|row| of(row, 1)).collect();
-                for (first, rows) in [(0, 2), (1, 31), (0, 32), (5, 33), (3, 64), (0, 127), (0, 128), (0, 129), (0, 200)] {
+                for (first, rows) in
+                    [(0, 2), (1, 31), (0, 32), (5, 33), (3, 64), (0, 127), (0, 128), (0, 129), (0, 200)]
+                {
                     for (place, row) in of(first, rows).chunks(pitch).enumerate() {
-                        let same = row.iter().zip(&alone[first + place]).all(|(a, b)| a.to_bits() == b.to_bits());
+                        let same =
+                            row.iter().zip(&alone[first + place]).all(|(a, b)| a.to_bits() == b.to_bits());
                         changed += usize::from(!same);
                     }
                 }
