@@ -10,7 +10,7 @@ use super::stored;
 use super::task::model_of;
 use crate::Planned;
 use crate::bill::{Purchase, Sizing};
-use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
+use crate::folder::{Content, Divided, ModelKind, Writer, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::{Certificate, Code, Neighboring};
@@ -45,15 +45,14 @@ impl Planned for FitPlan {
         }
         // Equality is an exact fact about the rows: where a ledger is kept, paths are all that is compared.
         if let (Some(design), Some(table), Some(_), true) = (&test, &self.test, self.budget, is_open)
-            && is_same(Content::Rows(design), Content::Rows(&train))?
+            && Divided::rows(&train, held_out.as_ref()).is(Content::Rows(design))?
         {
             return Err(same_data(table));
         }
         let tables = Tables { train, held_out, test };
         if let Some(writer) = &mut writer {
             stored::begin(writer, self.encoder.schema(), &self.request)?;
-            let held_out = tables.held_out.as_ref().map(Content::Rows);
-            store_fingerprint(writer, Content::Rows(&tables.train), held_out)?;
+            store_fingerprint(writer, Divided::rows(&tables.train, tables.held_out.as_ref()))?;
         }
         let sized = size(&self, &tables.train, purchase.as_mut(), payer)?;
         let trained = fit_and_test(&self, &tables, &sized, purchase, payer)?;

@@ -43,6 +43,45 @@ pub(crate) enum Content<'a> {
     Examples(&'a Examples, Option<&'a [u32]>),
 }
 
+impl Content<'_> {
+    /// How many records there are.
+    fn len(&self) -> usize {
+        match self {
+            Self::Rows(design) => design.rows(),
+            Self::Examples(examples, _) => examples.raw().len(),
+        }
+    }
+}
+
+/// What was read of a table: what is trained on, and what is held out of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Divided<'a> {
+    pub(crate) training: Content<'a>,
+    pub(crate) held_out: Option<Content<'a>>,
+}
+
+impl<'a> Divided<'a> {
+    /// Encoded rows.
+    pub(crate) fn rows(training: &'a FeatureMatrix, held_out: Option<&'a FeatureMatrix>) -> Self {
+        Self { training: Content::Rows(training), held_out: held_out.map(Content::Rows) }
+    }
+
+    /// Both parts.
+    fn parts(self) -> impl Iterator<Item = Content<'a>> {
+        std::iter::once(self.training).chain(self.held_out)
+    }
+
+    /// Whether a content is the whole of it, in whatever order.
+    pub(crate) fn is(self, other: Content<'_>) -> Result<bool, Refusal> {
+        let count: usize = self.parts().map(|part| part.len()).sum();
+        if count != other.len() || count == 0 {
+            return Ok(false);
+        }
+        let key = Key::draw()?;
+        Ok(key.digest_of(self.parts()) == key.digest(other))
+    }
+}
+
 /// A key, under which contents have digests.
 #[derive(Clone)]
 pub(crate) struct Key {
@@ -83,7 +122,18 @@ impl Key {
 
     /// The digest of data.
     pub(crate) fn digest(&self, content: Content<'_>) -> String {
+        self.digest_of([content])
+    }
+
+    /// The digest of data that come in parts, none of which shares a unit with another.
+    fn digest_of<'a>(&self, parts: impl IntoIterator<Item = Content<'a>>) -> String {
         let mut sum = Sum::default();
+        parts.into_iter().for_each(|part| self.add(part, &mut sum));
+        hex(&self.mac(|hash| sum.write(b"all", hash)))
+    }
+
+    /// Adds the units of a part.
+    fn add(&self, content: Content<'_>, sum: &mut Sum) {
         match content {
             Content::Rows(design) => {
                 (0..design.rows()).for_each(|row| sum.add(&self.row(design, row)));
@@ -104,7 +154,6 @@ impl Key {
                 }
             }
         }
-        hex(&self.mac(|hash| sum.write(b"all", hash)))
     }
 
     /// The hash of every record, regardless of its user.
@@ -180,15 +229,7 @@ impl Sum {
 
 /// Whether two contents are the same, in whatever order.
 pub(crate) fn is_same(one: Content<'_>, other: Content<'_>) -> Result<bool, Refusal> {
-    let count = |content: &Content<'_>| match content {
-        Content::Rows(design) => design.rows(),
-        Content::Examples(examples, _) => examples.raw().len(),
-    };
-    if count(&one) != count(&other) || count(&one) == 0 {
-        return Ok(false);
-    }
-    let key = Key::draw()?;
-    Ok(key.digest(one) == key.digest(other))
+    Divided { training: one, held_out: None }.is(other)
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -205,11 +246,7 @@ struct Stored {
 const NOTE: &str = "private: tells whether a table is the training data; not covered by the certificate, not to be given away";
 
 /// Writes the digest of what a model is trained on, and of what was held out of the same table.
-pub(crate) fn store(
-    writer: &Writer,
-    training: Content<'_>,
-    held_out: Option<Content<'_>>,
-) -> Result<(), Refusal> {
+pub(crate) fn store(writer: &Writer, Divided { training, held_out }: Divided<'_>) -> Result<(), Refusal> {
     let key = Key::draw()?;
     let stored = Stored {
         format: FORMAT,
@@ -252,9 +289,14 @@ impl Fingerprint {
     }
 
     /// Whether these are the data that the model was trained on, and what was held out of them.
-    pub(crate) fn is_of(&self, training: Content<'_>, held_out: Option<Content<'_>>) -> bool {
+    pub(crate) fn is_of(&self, Divided { training, held_out }: Divided<'_>) -> bool {
         self.key.digest(training) == self.training
             && self.held_out == held_out.map(|content| self.key.digest(content))
+    }
+
+    /// Whether the model was trained on these data, or on the part of them that is trained on here.
+    pub(crate) fn is_from(&self, data: Divided<'_>) -> bool {
+        self.key.digest(data.training) == self.training || self.key.digest_of(data.parts()) == self.training
     }
 
     /// The refusal where a folder should have a fingerprint and has none.
@@ -266,14 +308,9 @@ impl Fingerprint {
     }
 
     /// Refuses data other than those that the folder's model was trained on, and a model that should know them and does not.
-    pub(crate) fn check(
-        folder: &Path,
-        name: &str,
-        training: Content<'_>,
-        held_out: Option<Content<'_>>,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn check(folder: &Path, name: &str, data: Divided<'_>) -> Result<(), Refusal> {
         match Self::read(folder)? {
-            Some(known) if !known.is_of(training, held_out) => {
+            Some(known) if !known.is_of(data) => {
                 let text = format!(
                     "{name}: not the training data of the model in {}: give the original data, or train again",
                     folder.display()
@@ -336,6 +373,25 @@ mod tests {
         assert!(!is_same(by(&[0, 1, 1]), plain(&one)).unwrap());
         let nothing = examples(&[], &[]);
         assert!(!is_same(plain(&nothing), plain(&nothing)).unwrap());
+    }
+
+    #[test]
+    fn what_is_held_out_belongs_to_the_whole() {
+        let whole = examples(&[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &[0, 1, 0]);
+        let (first, rest) = (whole.subset(&[1]), whole.subset(&[2, 0]));
+        let plain = |examples| Content::Examples(examples, None);
+        let own = Divided { training: plain(&rest), held_out: Some(plain(&first)) };
+        assert!(own.is(plain(&whole)).unwrap());
+        assert!(!own.is(plain(&rest)).unwrap() && !own.is(plain(&first)).unwrap());
+        // Users are numbered anew in no part.
+        let by = |examples, users| Content::Examples(examples, Some(users));
+        let own = Divided { training: by(&rest, &[1, 1]), held_out: Some(by(&first, &[0])) };
+        assert!(own.is(by(&whole, &[4, 2, 4])).unwrap() && !own.is(by(&whole, &[4, 4, 4])).unwrap());
+        let key = Key::draw().unwrap();
+        let known = |content| Fingerprint { training: key.digest(content), held_out: None, key: key.clone() };
+        let own = Divided { training: plain(&rest), held_out: Some(plain(&first)) };
+        assert!(known(plain(&whole)).is_from(own) && known(plain(&rest)).is_from(own));
+        assert!(!known(plain(&first)).is_from(own) && !known(plain(&rest)).is_of(own));
     }
 
     #[test]

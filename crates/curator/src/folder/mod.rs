@@ -29,7 +29,7 @@ mod writer;
 pub use layout::{CERTIFICATE_FILE, FINGERPRINT_FILE, ModelKind, is_network};
 pub use seal::digests;
 
-pub(crate) use fingerprint::{Content, Fingerprint, Key, is_same, store as store_fingerprint};
+pub(crate) use fingerprint::{Content, Divided, Fingerprint, Key, is_same, store as store_fingerprint};
 pub(crate) use layout::{whole, whole_pattern, whole_reading};
 pub(crate) use seal::{Seal, digest, is_bound};
 pub(crate) use writer::Writer;

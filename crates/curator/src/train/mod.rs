@@ -93,7 +93,7 @@ pub use steps::{StepCourse, StepStanding, TrainSteps};
 pub(crate) use computing::Computing;
 pub(crate) use federated::{Holders, read as read_parties, sources, terms as federated_terms};
 pub(crate) use held_out::{HeldOut, HeldOutTest, divide as hold_out};
-pub(crate) use plan::{found, same_data};
+pub(crate) use plan::found;
 pub(crate) use prepare::{ExampleSets, prepare};
 pub(crate) use reader::{Input, Loaded, Reader};
 pub(crate) use recipe::fill;

@@ -116,7 +116,7 @@ pub(crate) fn found(run: &Train) -> Result<DataSources, Refusal> {
 }
 
 /// The refusal of private data as public ones.
-pub(crate) fn same_data(source: &Source) -> Refusal {
+pub(super) fn same_data(source: &Source) -> Refusal {
     let remedy = "these are the private training data, and a score on them is not covered by the guarantee: give public data";
     Refusal::conflict("validation", source.name(), remedy)
 }

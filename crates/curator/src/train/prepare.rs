@@ -1,8 +1,10 @@
 //! Examples as the first layer of a network reads them.
 
 use super::computing::Computing;
+use super::plan::same_data;
 use super::reader::Loaded;
 use super::source::Source;
+use crate::folder::Divided;
 use crate::refusal::Refusal;
 use crate::watch::{Watch, Work};
 use reticent_core::Code;
@@ -42,6 +44,22 @@ pub(crate) struct ExampleSets<'a> {
 }
 
 impl ExampleSets<'_> {
+    /// The private data as they were read: with what is held out.
+    pub(crate) fn divided(&self) -> Divided<'_> {
+        Divided { training: self.loaded.content(), held_out: self.held.as_ref().map(Loaded::content) }
+    }
+
+    /// Refuses private data in the place of public ones for validation.
+    ///
+    /// # Errors
+    /// [`Refusal`] when they are the same.
+    pub(crate) fn check_validation(&self) -> Result<(), Refusal> {
+        match &self.public {
+            Some((public, source)) if self.divided().is(public.content())? => Err(same_data(source)),
+            _ => Ok(()),
+        }
+    }
+
     /// All of them as the network reads them, with copies of what is trained on and of what is scored: scores are means over copies.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::request::{ClassNames, Train};
 use super::source::Source;
 use super::start::vector_words;
 use crate::fit::Task;
+use crate::folder::Content;
 use crate::refusal::Refusal;
 use crate::table::no_schema;
 use crate::watch::{Watch, reading};
@@ -70,6 +71,11 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// What can be compared of it.
+    pub(crate) fn content(&self) -> Content<'_> {
+        Content::Examples(&self.examples, self.users.as_deref())
+    }
+
     fn new(examples: Examples, users: Option<Vec<u32>>) -> Self {
         Self { examples, users, rows: None }
     }

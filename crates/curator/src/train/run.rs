@@ -9,7 +9,7 @@ use super::outcome::{
     AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned,
     exploded, lost,
 };
-use super::plan::{TrainPlan, same_data};
+use super::plan::TrainPlan;
 use super::prepare::{ExampleSets, named, prepare};
 use super::reader::Reader;
 use super::reference;
@@ -22,7 +22,7 @@ use crate::Planned;
 use crate::bill::{Main, Purchase};
 use crate::fit::public_warnings;
 use crate::folder::layout::CHECKPOINT_FILE;
-use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
+use crate::folder::{ModelKind, Writer, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::Fact;
@@ -114,13 +114,10 @@ impl Planned for TrainPlan {
         let sets = ExampleSets { loaded, held, public: public.zip(validation.as_ref()), source: &source };
         let sets = sets.prepared(&description, augment, &computing, watch)?;
         sets.check(&*network)?;
-        let ExampleSets { loaded, held, public, .. } = sets;
-        let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
+        let content = sets.divided();
         // Equality is an exact fact about the examples: where a ledger is kept, paths are all that is compared.
-        if let (Some((public, source)), true) = (&public, run.is_private() && is_open)
-            && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
-        {
-            return Err(same_data(source));
+        if run.is_private() && is_open {
+            sets.check_validation()?;
         }
         start.check_data(content, is_open)?;
         let is_stored =
@@ -145,7 +142,7 @@ impl Planned for TrainPlan {
             (Some(writer), None) => {
                 let request = kept::request(&run, settings.evaluations, &reader, &description)?;
                 stored::begin(writer, request, &reader, &description)?;
-                store_fingerprint(writer, content, None)?;
+                store_fingerprint(writer, content)?;
                 None
             }
             (None, _) => None,
@@ -161,6 +158,7 @@ impl Planned for TrainPlan {
                 agree(&mut run, &settings, &reader, size, network.layout().gradients())?
             }
         };
+        let ExampleSets { loaded, held, public, .. } = sets;
         agreement.facts = map_facts(&description, augment);
         let examples = Arc::new(loaded.examples);
         let references = references.map(Arc::new);

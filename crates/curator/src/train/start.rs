@@ -14,7 +14,7 @@ use super::settings::Budget;
 use super::source::{Source, find};
 use super::terms::usual_batch;
 use crate::folder::layout::{FINGERPRINT_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE};
-use crate::folder::{Content, Fingerprint, is_same};
+use crate::folder::{Divided, Fingerprint};
 use crate::refusal::Refusal;
 use crate::watch::{Watch, Work};
 use reticent_core::{Code, Fact};
@@ -148,10 +148,10 @@ impl Start {
 
     /// Refuses weights that were trained on these data, as far as their folder tells. That two data sets are equal is an exact fact about
     /// them: where a ledger is kept, paths are all that is compared, as they were before the data were read.
-    pub(super) fn check_data(&self, content: Content<'_>, is_open: bool) -> Result<(), Refusal> {
+    pub(super) fn check_data(&self, data: Divided<'_>, is_open: bool) -> Result<(), Refusal> {
         let Some(Init { file, origin: Some(folder), .. }) = &self.init else { return Ok(()) };
         match Fingerprint::read(folder)? {
-            Some(known) if is_open && known.is_of(content, None) => Err(same_origin(file, folder)),
+            Some(known) if is_open && known.is_from(data) => Err(same_origin(file, folder)),
             _ => Ok(()),
         }
     }
@@ -161,7 +161,7 @@ impl Start {
         &self,
         reader: &Reader,
         network: &dyn Engine,
-        content: (Content<'_>, bool),
+        (private, is_compared): (Divided<'_>, bool),
         watch: &dyn Watch,
     ) -> Result<Option<Loaded>, Refusal> {
         let Some(source) = &self.pretrain else { return Ok(None) };
@@ -171,8 +171,7 @@ impl Start {
         }
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
         network.check(&loaded.examples).map_err(named)?;
-        let own = Content::Examples(&loaded.examples, loaded.users.as_deref());
-        if content.1 && is_same(own, content.0)? {
+        if is_compared && private.is(loaded.content())? {
             return Err(private_lesson(source));
         }
         Ok(Some(loaded))

@@ -5,7 +5,7 @@ use crate::folder::layout::{
     CERTIFICATE_FILE, DESCRIPTION_FILE, METRICS_FILE, MODEL_FILE, ModelKind, NETWORK_WEIGHTS_FILE, RUN_FILE,
     SCHEMA_FILE, SNAPSHOTS, VOCABULARY_FILE, is_beginning,
 };
-use crate::folder::{Content, Fingerprint, Seal, Writer, certificate_text, whole};
+use crate::folder::{Divided, Fingerprint, Seal, Writer, certificate_text, whole};
 use crate::refusal::Refusal;
 use crate::watch::Watch;
 use reticent_core::{Certificate, Code};
@@ -128,7 +128,7 @@ pub(crate) fn check_same(
     (run, evaluations): (&Train, Option<u64>),
     reader: &Reader,
     description: &Description,
-    data: (&str, Content<'_>),
+    data: (&str, Divided<'_>),
 ) -> Result<Value, Refusal> {
     let folder = writer.folder();
     let is = kept::request(run, evaluations, reader, description)?;
@@ -163,7 +163,7 @@ pub(crate) fn check_same(
         // A run from before there were fingerprints.
         None if writer.request().is_none() => kept::compare_paths(&stored, run).map(|()| was),
         None => Err(Fingerprint::missing(folder)),
-        Some(known) if known.is_of(data.1, None) => Ok(was),
+        Some(known) if known.is_of(data.1) => Ok(was),
         Some(_) => {
             let text = format!(
                 "the run was started with data other than {}: give the original data, or start a new run",

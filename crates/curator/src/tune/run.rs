@@ -8,13 +8,13 @@ use crate::Planned;
 use crate::bill::{Counting, Main, Purchase};
 use crate::fit::public_warnings;
 use crate::folder::layout::TUNED_FILE;
-use crate::folder::{Content, ModelKind, Writer, is_same, store_fingerprint};
+use crate::folder::{ModelKind, Writer, store_fingerprint};
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use crate::train::{
     AgreedTerms, Budget, ExampleSets, HeldOut, HeldOutScore, HeldOutTest, Loaded, Reader, Size, Start, Train,
-    TrainPlan, agree_by, counting, finish, hold_out, map_facts, network, same_data, settle, size,
-    text_recipe, write_certificate, write_public, write_run,
+    TrainPlan, agree_by, counting, finish, hold_out, map_facts, network, settle, size, text_recipe,
+    write_certificate, write_public, write_run,
 };
 use crate::watch::Work;
 use reticent_core::{Certificate, Code, Fact, Guarantee, Permit, Plan};
@@ -209,17 +209,14 @@ impl Planned for TunePlan {
             widest = widest.max(engine.layout().gradients());
         }
         drop(opened);
-        let ExampleSets { loaded, held, public, .. } = sets;
-        let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
-        if let (Some((public, source)), true) = (&public, is_open)
-            && is_same(Content::Examples(&public.examples, public.users.as_deref()), content)?
-        {
-            return Err(same_data(source));
+        if is_open {
+            sets.check_validation()?;
         }
         if let Some(writer) = &mut writer {
             writer.begin(json!({"kind": ModelKind::Network, "tune": self.asked}))?;
-            store_fingerprint(writer, content, None)?;
+            store_fingerprint(writer, sets.divided())?;
         }
+        let ExampleSets { loaded, held, public, .. } = sets;
         let size = size(&mut run, &settings, &reader, units.len(), Some((&mut purchase, &mut *payer)))?;
         let price = self.price(&reader, &size, test.as_ref(), widest)?;
         let examples = Arc::new(loaded.examples);

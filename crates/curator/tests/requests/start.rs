@@ -154,6 +154,13 @@ fn weights_of_a_run_on_the_same_data_are_refused_whatever_is_declared() {
     // Files of the folder are its weights, too.
     let file = Train { init: Some(out.join("model.safetensors")), ..declared };
     assert_eq!(refusal(&file).field(), Some("init"));
+    // Also where a part of the data is held out, and where it was: by the whole, or by the part that is trained on.
+    let divided = Train { held_out: Some(0.2), ..moved };
+    assert_eq!(refusal(&divided).field(), Some("init"));
+    let part = place.path().join("part");
+    let held = Train { out: Some(part.clone()), ..divided.clone() };
+    run(&Train { init: None, init_public: None, ..held }).unwrap();
+    assert_eq!(refusal(&Train { init: Some(part), ..divided }).field(), Some("init"));
     // Other data, and runs without a guarantee, may start there.
     let other = Train { dataset_size: Some(61), data: Some(place.path().join("public.csv")), ..file.clone() };
     run(&other).unwrap();
@@ -176,6 +183,16 @@ fn public_data_come_first_and_private_ones_are_refused_in_their_place() {
     assert_eq!(refusal(&with("private.csv")).field(), Some("pretrain"));
     texts(&place.path().join("moved.csv"), 120, 0);
     assert_eq!(refusal(&with("moved.csv")).field(), Some("pretrain"));
+    // What is held out belongs to the private data.
+    let divided = |data: &str| Train { held_out: Some(0.2), ..with(data) };
+    assert_eq!(refusal(&divided("moved.csv")).field(), Some("pretrain"));
+    let scored = Train {
+        pretrain: None,
+        pretrain_epochs: None,
+        validation: Some(place.path().join("moved.csv")),
+        ..divided("public.csv")
+    };
+    assert_eq!(refusal(&scored).field(), Some("validation"));
     let alone = Train { pretrain: None, ..with("public.csv") };
     assert_eq!(refusal(&alone).field(), Some("pretrain_epochs"));
     // What was learnt there stays where nothing is trained after it but a frozen rest.

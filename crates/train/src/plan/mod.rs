@@ -71,6 +71,10 @@ impl PlanSettings {
             let remedy = "its cost is known under add-remove alone: give add-remove, or another clipping";
             return Err(TrainError::invalid("clipping", "quantile", remedy));
         }
+        if matches!(self.clipping, Clipping::Threshold { .. }) {
+            let remedy = "it is one step of quantile clipping: give quantile";
+            return Err(TrainError::invalid("clipping", "threshold", remedy));
+        }
         if self.dimension == 0 {
             return Err(TrainError::invalid("dimension", 0, "give a model with weights that can be trained"));
         }

@@ -4,7 +4,7 @@ use super::repeats::Repeats;
 use crate::Request;
 use crate::audit::case::{Case, Chosen, RecordChoice};
 use crate::fit::{FitPlan, Stored, Task, encode, read as read_table, read_request, reference_terms};
-use crate::folder::{Content, Fingerprint};
+use crate::folder::{Content, Divided, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
@@ -114,8 +114,7 @@ impl LinearTarget {
     /// The training rows and those that were held out.
     fn rows(&self, watch: &dyn Watch) -> Result<(FeatureMatrix, Option<FeatureMatrix>), Refusal> {
         let (members, held_out) = encode(&self.plan, watch)?;
-        let tested = held_out.as_ref().map(Content::Rows);
-        Fingerprint::check(&self.folder, &self.plan.data, Content::Rows(&members), tested)?;
+        Fingerprint::check(&self.folder, &self.plan.data, Divided::rows(&members, held_out.as_ref()))?;
         Ok((members, held_out))
     }
 

@@ -3,7 +3,7 @@
 use super::repeats::Repeats;
 use crate::audit::case::{Case, Chosen, RecordChoice};
 use crate::folder::layout::RUN_FILE;
-use crate::folder::{Content, Fingerprint};
+use crate::folder::{Content, Divided, Fingerprint};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::stored::read_certificate;
@@ -100,11 +100,12 @@ impl NetworkTarget {
     fn read(&self, watch: &dyn Watch) -> Result<(Examples, Option<Examples>, Option<Holders>), Refusal> {
         let Self { stored, run, found, parties, .. } = self;
         let (loaded, holders) = read_parties(run, &stored.reader, &found.source, parties, true, watch)?;
-        let loaded = hold_out(run, loaded)?.0;
+        let (loaded, held) = hold_out(run, loaded)?;
         let own = reference_source(run)?;
         let (loaded, references) = divide(run, &stored.reader, own.as_ref(), loaded, watch)?;
-        let content = Content::Examples(&loaded.examples, None);
-        Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
+        let held_out = held.as_ref().map(|held| Content::Examples(&held.examples, None));
+        let data = Divided { training: Content::Examples(&loaded.examples, None), held_out };
+        Fingerprint::check(&self.folder, &self.found.source.name(), data)?;
         let examples = stored.prepared(loaded.examples, &found.source, watch)?;
         let references = references
             .map(|records| stored.prepared(records, own.as_ref().unwrap_or(&found.source), watch))
@@ -114,10 +115,11 @@ impl NetworkTarget {
 
     /// Reads the examples with their units.
     pub(super) fn loaded(&self, watch: &dyn Watch) -> Result<Loaded, Refusal> {
-        let mut loaded = hold_out(&self.run, self.stored.reader.read(&self.found.source, true, watch)?)?.0;
+        let (mut loaded, held) =
+            hold_out(&self.run, self.stored.reader.read(&self.found.source, true, watch)?)?;
         loaded.examples = self.stored.prepared(loaded.examples, &self.found.source, watch)?;
-        let content = Content::Examples(&loaded.examples, loaded.users.as_deref());
-        Fingerprint::check(&self.folder, &self.found.source.name(), content, None)?;
+        let data = Divided { training: loaded.content(), held_out: held.as_ref().map(Loaded::content) };
+        Fingerprint::check(&self.folder, &self.found.source.name(), data)?;
         Ok(loaded)
     }
 
