@@ -7,8 +7,8 @@
 use gemm_common::Parallelism;
 use std::cell::RefCell;
 
-/// Rows that [`multiply_rows`] computes at a time.
-const BLOCK: usize = 32;
+/// Rows that [`multiply_rows`] computes at a time: whole tiles of kernels that take 4, 6 or 8 of them.
+const BLOCK: usize = 48;
 
 /// A matrix in a slice: entry (i, j) lies at `i * row + j * col`.
 #[derive(Debug, Clone, Copy)]
@@ -100,37 +100,42 @@ pub fn multiply(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixVi
 /// # Panics
 /// If the shapes do not belong together or `out` is too short.
 pub fn multiply_rows(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixView, add: bool) {
-    thread_local! {
-        static FILLED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
-    }
-    let (width, depth) = (right.cols, left.cols);
     let whole = left.rows / BLOCK * BLOCK;
     for first in (0..whole).step_by(BLOCK) {
         multiply(&mut out[first * pitch..], pitch, left.part(first, BLOCK), right, add);
     }
-    let rest = left.rows - whole;
-    if rest == 0 {
-        return;
+    if whole < left.rows {
+        multiply_filled(&mut out[whole * pitch..], pitch, left.part(whole, left.rows - whole), right, add);
     }
+}
+
+/// The product of less than a block of rows, by that of a whole one.
+fn multiply_filled(out: &mut [f32], pitch: usize, left: MatrixView, right: MatrixView, add: bool) {
+    thread_local! {
+        static FILLED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    }
+    let (width, depth) = (right.cols, left.cols);
     FILLED.with_borrow_mut(|filled| {
         filled.clear();
         filled.resize(BLOCK * (depth + width), 0.0);
         let (rows, product) = filled.split_at_mut(BLOCK * depth);
-        for (place, row) in rows.chunks_exact_mut(depth.max(1)).take(rest).enumerate() {
-            let start = (whole + place) * left.row;
-            for (column, number) in row.iter_mut().enumerate() {
-                *number = left.data[start + column * left.col];
-            }
+        for (place, row) in rows.chunks_exact_mut(depth.max(1)).take(left.rows).enumerate() {
+            let own = left.data[place * left.row..].iter().step_by(left.col);
+            row.iter_mut().zip(own).for_each(|(number, own)| *number = *own);
         }
-        let of_row = |place: usize| (whole + place) * pitch..(whole + place) * pitch + width;
         if add {
-            for (place, row) in product.chunks_exact_mut(width.max(1)).take(rest).enumerate() {
-                row.copy_from_slice(&out[of_row(place)]);
+            for (row, own) in product.chunks_exact_mut(width.max(1)).zip(lines(out, pitch, left.rows)) {
+                row.copy_from_slice(&own[..width]);
             }
         }
         multiply(product, width, MatrixView::new(rows, BLOCK, depth), right, add);
-        for (place, row) in product.chunks_exact(width.max(1)).take(rest).enumerate() {
-            out[of_row(place)].copy_from_slice(row);
+        for (row, own) in product.chunks_exact(width.max(1)).zip(lines(out, pitch, left.rows)) {
+            own[..width].copy_from_slice(row);
         }
     });
+}
+
+/// The rows of a product, which begin `pitch` numbers apart.
+fn lines(out: &mut [f32], pitch: usize, rows: usize) -> impl Iterator<Item = &mut [f32]> {
+    out.chunks_mut(pitch.max(1)).take(rows)
 }
