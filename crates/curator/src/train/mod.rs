@@ -48,6 +48,7 @@ mod describe;
 mod encoding;
 mod evaluations;
 mod federated;
+mod growth;
 mod held_out;
 mod kept;
 mod outcome;
@@ -74,8 +75,8 @@ pub use evaluations::HeldOutEvaluation;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
 pub use held_out::HeldOutScore;
 pub use outcome::{
-    AdversarialSummary, FederatedSummary, Finished, InitSummary, InterruptedTraining, NoiseSummary,
-    PretrainSummary, StartSummary, Trained, VectorsSummary,
+    AdversarialSummary, FederatedSummary, Finished, GrowthSummary, InitSummary, InterruptedTraining,
+    NoiseSummary, PretrainSummary, StageSummary, StartSummary, Trained, VectorsSummary,
 };
 pub use plan::TrainPlan;
 pub use reader::token_kind;

@@ -52,16 +52,39 @@ impl NoiseAhead {
         permit: &mut Permit,
         event: &Event,
     ) -> Result<Self, NoiseError> {
+        Self::in_sequence(noise, permit, std::slice::from_ref(event))
+    }
+
+    /// As [`new`](Self::new), where several events are the cost of all calls together: those that the first event pays for, then those of
+    /// the second, and so on, such as calls on samples of different rates.
+    ///
+    /// # Guarantee
+    /// That each call is on a sample or a sum of its own event is the caller's to prove.
+    ///
+    /// # Reference
+    /// [`Permit::spend`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for any of the events.
+    pub fn in_sequence<N: Clone + Into<BulkNoise>>(
+        noise: &N,
+        permit: &mut Permit,
+        events: &[Event],
+    ) -> Result<Self, NoiseError> {
         let noise = noise.clone().into();
-        let (one, calls) = each(event);
-        let is_paid = match &noise {
-            BulkNoise::Gaussian(own) => pays_for_gaussian(one, own.noise_multiplier()),
-            BulkNoise::Student(own) => pays_for(one, &own.event()),
-        };
-        if !is_paid {
-            return Err(NoiseError::Unpaid);
+        let mut calls = 0u64;
+        for event in events {
+            let (one, own_calls) = each(event);
+            let is_paid = match &noise {
+                BulkNoise::Gaussian(own) => pays_for_gaussian(one, own.noise_multiplier()),
+                BulkNoise::Student(own) => pays_for(one, &own.event()),
+            };
+            if !is_paid {
+                return Err(NoiseError::Unpaid);
+            }
+            permit.spend(event)?;
+            calls = calls.saturating_add(own_calls);
         }
-        permit.spend(event)?;
         Ok(Self { noise, cells: Vec::new(), wide: Vec::new(), calls, fresh_in: None })
     }
 
