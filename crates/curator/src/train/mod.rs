@@ -26,6 +26,7 @@
 //! | `start` | public weights, word vectors and public data to start from |
 //! | `text` | the defaults of texts |
 //! | `cyclic` | batches that come round in every epoch, with correlated noise |
+//! | `growth` | batches that grow during a run |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `held_out` | units that are not trained on, and the noisy score on them |
 //! | `evaluations` | noisy scores on them during a run, which may end it |
