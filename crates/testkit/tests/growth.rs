@@ -46,7 +46,8 @@ fn stated(plan: &PrivacyPlan) -> Vec<f64> {
 
 /// The logarithm of how much likelier sums are with the canary than without, where steps have these rates.
 fn score(sums: &[f64], rates: &[f64], sigma: f64) -> f64 {
-    let one = |(x, rate): (&f64, &f64)| libm::log1p(rate * libm::expm1((2.0 * x - 1.0) / (2.0 * sigma * sigma)));
+    let one =
+        |(x, rate): (&f64, &f64)| libm::log1p(rate * libm::expm1((2.0 * x - 1.0) / (2.0 * sigma * sigma)));
     sums.iter().zip(rates).map(one).sum()
 }
 
@@ -82,7 +83,8 @@ fn twin(rates: &[f64], sigma: f64, has_canary: bool) -> Vec<f64> {
         Inclusion::new(SamplingRate::new(*rate).unwrap()).unwrap().draw(1, &mut entropy, &mut taken);
         sums.push(if has_canary && !taken.is_empty() { 1.0 } else { 0.0 });
     }
-    let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(sigma).unwrap(), sums.len()).unwrap();
+    let noise =
+        BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(sigma).unwrap(), sums.len()).unwrap();
     let mut free = Free::new().unwrap();
     let mut draws = free.draws(&noise.event()).unwrap();
     noise.add_noise(&mut sums, &mut draws, Parallelism { threads: 1 }).unwrap();

@@ -145,7 +145,9 @@ fn every_step_is_divided_by_its_own_expected_batch() {
         squares[stage] += last.iter().zip(&now).map(moved).sum::<f64>();
         last = now;
     }
-    for ((squares, steps), batch) in squares.into_iter().zip([16.0, 8.0, 4.0]).zip([1000.0f64, 2000.0, 4000.0]) {
+    for ((squares, steps), batch) in
+        squares.into_iter().zip([16.0, 8.0, 4.0]).zip([1000.0f64, 2000.0, 4000.0])
+    {
         let numbers = steps * WIDTH as f64;
         let found = squares / numbers * (batch / plan.sigma()).powi(2);
         // Within seven standard errors of 1.

@@ -129,7 +129,9 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
 fn batches(run: &Finished) -> String {
     let words = run.units;
     match run.batch_growth.as_ref().and_then(|own| own.stages.last().map(|last| (own.stages.len(), last))) {
-        Some((stages, last)) => format!("{} to {} {words} ({stages} stages)", run.batch_size, last.batch_size),
+        Some((stages, last)) => {
+            format!("{} to {} {words} ({stages} stages)", run.batch_size, last.batch_size)
+        }
         None => format!("{} {words}", run.batch_size),
     }
 }

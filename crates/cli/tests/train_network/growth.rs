@@ -17,7 +17,11 @@ fn every_stage_has_an_event_of_its_own() {
     let sized = ["--epsilon", "4", "--dataset-size", "300", "--epochs", "6"];
     let run = json(&words(&images, &[&sized[..], &["--out", &out]].concat()));
     // Two epochs in each of three stages.
-    assert_eq!((&run["steps"], &run["epochs"], &run["batch_size"]), (&35.into(), &6.0.into(), &30.into()), "{run}");
+    assert_eq!(
+        (&run["steps"], &run["epochs"], &run["batch_size"]),
+        (&35.into(), &6.0.into(), &30.into()),
+        "{run}"
+    );
     let stages = value!([
         {"batch_size": 30, "steps": 20}, {"batch_size": 60, "steps": 10}, {"batch_size": 120, "steps": 5}
     ]);
@@ -44,7 +48,8 @@ fn every_stage_has_an_event_of_its_own() {
     let text = stdout(&words(&images, &[&sized[..], &["--out", &folder.path("text")]].concat()));
     assert!(text.contains("35, expected batch size 30 to 120 images (3 stages), 6 epochs"), "{text}");
     // A noisy count of about 300 leaves room for eight times 30, and not for 16 times that.
-    let own = ["train", &images, "--classes", "3", "--model", "logistic", "--delta", "1e-4", "--batch-size", "30"];
+    let own =
+        ["train", &images, "--classes", "3", "--model", "logistic", "--delta", "1e-4", "--batch-size", "30"];
     let counted = json(&[&own[..], &["--epsilon", "40", "--steps", "20", "--batch-growth", "16"]].concat());
     assert_eq!(counted["batch_growth"]["factor"], 8, "{counted}");
     let given = json(&words(&images, &["--noise-multiplier", "3", "--dataset-size", "300", "--steps", "7"]));
@@ -81,8 +86,7 @@ fn what_does_not_go_with_it_is_refused() {
     assert!(large.contains("400 units") && large.contains("at most 2"), "{large}");
     let tune =
         ["tune", &images, "--classes", "3", "--model", "logistic", "--epsilon", "4", "--delta", "1e-4"];
-    let search =
-        ["--dataset-size", "300", "--search", "lr=0.1|0.5", "--out", "never", "--batch-growth", "2"];
+    let search = ["--dataset-size", "300", "--search", "lr=0.1|0.5", "--out", "never", "--batch-growth", "2"];
     let line = refusal(&[&tune[..], &search].concat());
     assert!(line.contains("--batch-growth") && line.contains("not for a search"), "{line}");
 }

@@ -7,8 +7,8 @@ use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
 use reticent_train::{
-    Adam, AdversarialSettings, BatchGrowth, Clipping, Decay, Device, LocalTraining, OptimizerSettings, QuantileClipping,
-    Recipe, Schedule,
+    Adam, AdversarialSettings, BatchGrowth, Clipping, Decay, Device, LocalTraining, OptimizerSettings,
+    QuantileClipping, Recipe, Schedule,
 };
 
 /// Below this ε, training is all noise.

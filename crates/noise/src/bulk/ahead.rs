@@ -314,7 +314,7 @@ impl BulkGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::{NoiseMultiplier, Plan, Scale, Sensitivity, Unlimited, charge};
+    use reticent_core::{NoiseMultiplier, Plan, SamplingRate, Scale, Sensitivity, Unlimited, charge};
 
     fn bulk(length: usize) -> BulkGaussian {
         BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
@@ -396,6 +396,38 @@ mod tests {
         bulk.draw_ahead(&mut ahead).finish().unwrap();
         assert_eq!(bulk.add_ahead(&mut values, &mut ahead, parallelism), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
+    }
+
+    #[test]
+    fn events_in_sequence_pay_for_their_calls() {
+        let (own, parallelism) = (bulk(8), Parallelism { threads: 1 });
+        let often = |count: u64, rate: f64| {
+            let event = Box::new(own.event());
+            let sampled = Event::PoissonSampled { rate: SamplingRate::new(rate).unwrap(), event };
+            Event::Repeated { count, event: Box::new(sampled) }
+        };
+        let paid =
+            |events: &[Event]| charge(&mut Unlimited::new(), &Plan::new(events.to_vec()).unwrap()).unwrap();
+        let events = [often(2, 0.25), often(1, 0.5)];
+        let mut permit = paid(&events);
+        let mut ahead = NoiseAhead::in_sequence(&own, &mut permit, &events).unwrap();
+        assert!(permit.is_used_up());
+        for _ in 0..3 {
+            own.draw_ahead(&mut ahead).finish().unwrap();
+            own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism).unwrap();
+        }
+        own.draw_ahead(&mut ahead).finish().unwrap();
+        assert_eq!(own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism), Err(NoiseError::Unpaid));
+        // An event that nobody paid for, and one of more noise than there is.
+        let more = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(2.5).unwrap() };
+        for (asked, charged) in [
+            ([often(2, 0.25), often(1, 0.5)], vec![often(2, 0.25)]),
+            ([often(2, 0.25), often(1, 0.5)], vec![often(3, 0.25)]),
+            ([often(2, 0.25), more.clone()], vec![often(2, 0.25), more]),
+        ] {
+            let refused = NoiseAhead::in_sequence(&own, &mut paid(&charged), &asked);
+            assert!(matches!(refused, Err(NoiseError::Unpaid)), "{asked:?}");
+        }
     }
 
     #[test]

@@ -86,7 +86,9 @@ impl BatchGrowth {
     /// How many steps at the first stage's rate see as many units as the first `taken` of a run of so many steps.
     pub fn in_first_batches(self, steps: u64, taken: u64) -> u64 {
         let each = reached(&self.divided(steps), taken);
-        each.iter().zip(0u32..).fold(0, |sum: u64, (own, stage)| sum.saturating_add(own.saturating_mul(1 << stage)))
+        each.iter()
+            .zip(0u32..)
+            .fold(0, |sum: u64, (own, stage)| sum.saturating_add(own.saturating_mul(1 << stage)))
     }
 
     /// Refuses settings in which batches cannot grow.
@@ -102,11 +104,14 @@ impl BatchGrowth {
             );
         }
         if settings.sampling_rate * self.factor as f64 > 1.0 {
-            return refuse("the last stage would sample at a rate above 1: give a smaller one, or smaller batches");
+            return refuse(
+                "the last stage would sample at a rate above 1: give a smaller one, or smaller batches",
+            );
         }
         if settings.steps < self.factor {
             let (stages, least) = (self.stages(), self.factor);
-            let remedy = format!("each of the {stages} stages needs a step: give at least {least}, or less growth");
+            let remedy =
+                format!("each of the {stages} stages needs a step: give at least {least}, or less growth");
             return Err(TrainError::invalid("steps", settings.steps, remedy));
         }
         Ok(())
@@ -132,7 +137,12 @@ impl PlanSettings {
         };
         // A power of two changes no digit of the rate.
         let rate = |stage: u32| self.sampling_rate * (1u64 << stage) as f64;
-        growth.divided(self.steps).into_iter().zip(0..).map(|(steps, stage)| Stage { rate: rate(stage), steps }).collect()
+        growth
+            .divided(self.steps)
+            .into_iter()
+            .zip(0..)
+            .map(|(steps, stage)| Stage { rate: rate(stage), steps })
+            .collect()
     }
 
     /// The stages with the first `taken` steps alone: those that were not reached have no steps. Steps beyond the last stage are of its
@@ -140,7 +150,11 @@ impl PlanSettings {
     pub fn reached(&self, taken: u64) -> Vec<Stage> {
         let stages = self.stages();
         let steps: Vec<u64> = stages.iter().map(|stage| stage.steps).collect();
-        stages.into_iter().zip(reached(&steps, taken)).map(|(stage, steps)| Stage { steps, ..stage }).collect()
+        stages
+            .into_iter()
+            .zip(reached(&steps, taken))
+            .map(|(stage, steps)| Stage { steps, ..stage })
+            .collect()
     }
 
     /// The sampling rate of a step, counted from 0.

@@ -57,7 +57,9 @@ fn every_stage_has_half_the_steps_of_the_one_before() {
         }
     }
     for bad in [0, 1, 3, 12, 1 << 17] {
-        assert!(BatchGrowth::new(bad).unwrap_err().to_string().starts_with(&format!("batch_growth = {bad}: ")));
+        assert!(
+            BatchGrowth::new(bad).unwrap_err().to_string().starts_with(&format!("batch_growth = {bad}: "))
+        );
     }
 }
 
@@ -87,7 +89,10 @@ fn a_step_has_the_rate_of_its_stage() {
         }
         // What follows the last step is of the last stage.
         assert_eq!(settings.rate(steps + 7), 0.01 * factor as f64);
-        assert_eq!(settings.reached(steps + 7).last().unwrap().steps, settings.stages().last().unwrap().steps + 7);
+        assert_eq!(
+            settings.reached(steps + 7).last().unwrap().steps,
+            settings.stages().last().unwrap().steps + 7
+        );
     }
     assert_eq!(constant(0.01, 5).stages(), [Stage { rate: 0.01, steps: 5 }]);
     assert_eq!((constant(0.01, 5).rate(9), constant(0.01, 5).constant_rate().unwrap()), (0.01, 0.01));
@@ -195,7 +200,10 @@ fn a_certificate_states_the_stages() {
     assert!(certificate.public.contains(&divisor), "{:?}", certificate.public);
     assert!(!certificate.public.iter().any(|fact| matches!(fact, Fact::Divisor(_))));
     assert_eq!(certificate.events.iter().map(|own| sampled(own).1).collect::<Vec<_>>(), [40, 10]);
-    assert_eq!((plan.expected_batch(39), plan.expected_batch(40), plan.expected_batch(69)), (60.0, 120.0, 240.0));
+    assert_eq!(
+        (plan.expected_batch(39), plan.expected_batch(40), plan.expected_batch(69)),
+        (60.0, 120.0, 240.0)
+    );
     assert!((plan.noise_variance(40) / plan.noise_variance(0) - 0.25).abs() < 1e-12);
 }
 
@@ -208,7 +216,9 @@ fn a_second_moment_has_the_noise_of_its_steps() {
         moment = decay * moment + (1.0 - decay) * plan.noise_variance(step.into());
         let mean = moment / (1.0 - decay.powi(step as i32 + 1));
         assert!((plan.decayed_variance(step.into(), decay) / mean - 1.0).abs() < 1e-9, "{step}");
-        assert!((plan.decayed_variance(step.into(), 0.0) / plan.noise_variance(step.into()) - 1.0).abs() < 1e-12);
+        assert!(
+            (plan.decayed_variance(step.into(), 0.0) / plan.noise_variance(step.into()) - 1.0).abs() < 1e-12
+        );
     }
     let plain = PrivacyPlan::new(constant(0.01, 70), 1.1, 1e-5).unwrap();
     assert_eq!(plain.decayed_variance(33, 0.999), plain.noise_variance(0));

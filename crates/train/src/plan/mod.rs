@@ -472,7 +472,8 @@ impl PrivacyPlan {
         if self.settings.cyclic.is_some() {
             return self.events.clone();
         }
-        let repeated = |(event, count): (&Event, u64)| Event::Repeated { count, event: Box::new(event.clone()) };
+        let repeated =
+            |(event, count): (&Event, u64)| Event::Repeated { count, event: Box::new(event.clone()) };
         let counts = self.settings.counts(steps);
         self.events.iter().zip(counts).filter(|(_, count)| *count > 0).map(repeated).collect()
     }

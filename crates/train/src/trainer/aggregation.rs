@@ -6,8 +6,8 @@ use crate::checkpoint::Ledger;
 use crate::cyclic::{Correlation, refuse_cyclic};
 use crate::denoise::{Denoiser, Denoising};
 use crate::engine::{Engine, FixedSum, Weights};
-use crate::growth::refuse_growth;
 use crate::evaluate::{Evaluation, evaluate, judge_each};
+use crate::growth::refuse_growth;
 use crate::noise::StepNoise;
 use crate::optimizer::StepInput;
 use crate::{Clipping, Examples, Layout, OptimizerSettings, PrivacyPlan, TrainError};
@@ -419,7 +419,9 @@ fn denoiser(
                 "the rules are for noise that is independent between steps: leave it out with cyclic batches";
             Err(TrainError::invalid("denoise", rule, remedy))
         }
-        (Some(rule @ Denoising::Wiener), TrainingTerms::Private(plan)) if plan.settings().growth.is_some() => {
+        (Some(rule @ Denoising::Wiener), TrainingTerms::Private(plan))
+            if plan.settings().growth.is_some() =>
+        {
             let remedy = "it compares sums of different steps, which grow with the batch: give james-stein, or leave it out";
             Err(TrainError::invalid("denoise", rule, remedy))
         }
