@@ -35,7 +35,7 @@ impl Gradients for Counting {
         let units = sink.selection().units();
         self.batches.lock().unwrap().push(units);
         let nothing = vec![0.0; self.layout.gradients()];
-        (0..units).try_for_each(|unit| sink.unit(unit, &nothing))
+        Ok((0..units).try_for_each(|unit| sink.unit(unit, &nothing))?)
     }
 
     fn outputs(&mut self, _: &[f32], _: &Examples, which: &[usize]) -> Result<Vec<f32>, TrainError> {
