@@ -36,7 +36,7 @@ fn plan() -> PrivacyPlan {
         cyclic: None,
         growth: Some(BatchGrowth { factor: 4 }),
     };
-    PrivacyPlan::new(settings, 1.2, 1e-5).unwrap()
+    PrivacyPlan::new(settings, 0.7, 1e-5).unwrap()
 }
 
 /// The rate of every step, as the plan states it.
@@ -124,7 +124,10 @@ fn the_canary() {
     println!("{found:?}");
     assert!(is_sound(&found), "{found:?}");
     assert!(found[2].2 >= STRENGTH * found[2].1, "the audit is too weak: {found:?}");
-    // The largest rate in every step, with the claim of the stages.
+    // The twin with nothing wrong, and the largest rate in every step with the claim of the stages.
+    let right = audit(&plan, |has| score(&twin(&rates, sigma, has), &rates, sigma), || ledger.alpha());
+    println!("honest twin: {right:?}");
+    assert!(is_sound(&right) && right[2].2 >= STRENGTH * right[2].1, "{right:?}");
     let wrong = vec![LAST; STEPS as usize];
     let found = audit(&plan, |has| score(&twin(&wrong, sigma, has), &wrong, sigma), || ALPHA_PER_TEST);
     println!("broken twin, the largest rate: {found:?}");
