@@ -112,8 +112,8 @@ fn is_sound(found: &[(f64, f64, f64)]) -> bool {
     found.iter().all(|(_, claimed, proven)| proven <= claimed)
 }
 
-/// The share of the claimed ε that this many samples prove at least, at the largest δ.
-const STRENGTH: f64 = 0.5;
+/// The share of the claimed ε that this many samples prove at least, at the largest δ: bounds on rare events take the rest.
+const STRENGTH: f64 = 0.35;
 
 #[test]
 fn the_canary() {
