@@ -57,6 +57,7 @@ pub(crate) fn private(records: usize, epsilon: f64) -> Result<NetworkTraining> {
         clipping: Clipping::Flat { norm: 1.0 },
         dimension,
         cyclic: None,
+        growth: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(1e-5)? };
     let recipe = Recipe {

@@ -121,6 +121,7 @@ fn private(description: Description, records: usize, epsilon: f64) -> Result<Net
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: Graph::new(&description)?.layout().gradients(),
         cyclic: None,
+        growth: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(DELTA)? };
     let terms = TrainingTerms::Private(PrivacyPlan::target(settings, budget)?);

@@ -49,6 +49,7 @@ impl Steps {
                 clipping: Clipping::Flat { norm: CLIP },
                 dimension,
                 cyclic: None,
+                growth: None,
             };
             let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
             let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;

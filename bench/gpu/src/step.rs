@@ -59,6 +59,7 @@ impl Prepared {
             clipping: Clipping::Flat { norm: CLIP },
             dimension: network.parameters(),
             cyclic: None,
+            growth: None,
         };
         let plan = PrivacyPlan::new(settings, NOISE / CLIP, DELTA)?;
         let permit = charge(&mut Unlimited::new(), &plan.charges()?)?;

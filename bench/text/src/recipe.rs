@@ -116,6 +116,7 @@ impl RecipeName {
                     clipping: Clipping::Flat { norm: CLIPPING_NORM },
                     dimension: Graph::new(&description)?.layout().gradients(),
                     cyclic: None,
+                    growth: None,
                 };
                 let epsilon = Epsilon::new(self.epsilon().unwrap_or(1.0))?;
                 let budget = Guarantee { epsilon, delta: Delta::new(DELTA)? };

@@ -27,6 +27,7 @@ fn private(words: Description, clipping: Clipping, rate: f64, steps: u64, noise:
         clipping,
         dimension,
         cyclic: None,
+        growth: None,
     };
     let recipe = Recipe {
         optimizer: OptimizerSettings::sgd(0.0),

@@ -182,6 +182,7 @@ fn protected(rounds: u64, noise: f64) -> FederatedSetup {
         clipping: Clipping::Flat { norm: 0.5 },
         dimension: graph.layout().gradients(),
         cyclic: None,
+        growth: None,
     };
     let plan = PrivacyPlan::new(settings, noise, 1e-5).unwrap();
     FederatedSetup { terms: FederatedTerms::Parties(plan, local), ..setup }

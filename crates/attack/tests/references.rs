@@ -269,6 +269,7 @@ fn references_of_a_private_target_are_trained_by_its_plan_and_leak_less() {
             clipping: Clipping::Flat { norm: 1.0 },
             dimension: network.layout().gradients(),
             cyclic: None,
+            growth: None,
         };
         let terms = TrainingTerms::Private(PrivacyPlan::new(plan, 4.0, 1e-5).unwrap());
         let how = NetworkTraining { description: description.clone(), terms, ..training(2, 1) };

@@ -91,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: engine.layout().gradients(),
         cyclic: None,
+        growth: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(3.0)?, delta: Delta::new(1e-5)? };
     let plan = PrivacyPlan::target(settings, budget)?;

@@ -61,6 +61,8 @@ pub enum Fact {
     Units(u64),
     /// What every sum of gradients is divided by.
     Divisor(f64),
+    /// What the sums of gradients are divided by where batches grow: the number of steps of each stage, and their divisor.
+    StagedDivisor(Vec<(u64, f64)>),
     /// The model, its start, the recipe and the number of steps.
     Recipe,
     /// A file of weights that a run started from, which was made without the private data.
@@ -166,6 +168,14 @@ impl fmt::Display for Fact {
             Self::Regularization(strength) => write!(f, "regularization: {strength}"),
             Self::Units(units) => write!(f, "the number of units: {units}"),
             Self::Divisor(divisor) => write!(f, "the divisor of every gradient sum: {divisor}"),
+            Self::StagedDivisor(stages) => {
+                let stage = |(steps, divisor): &(u64, f64)| match steps {
+                    1 => format!("{divisor} in 1 step"),
+                    steps => format!("{divisor} in {steps} steps"),
+                };
+                let stages: Vec<String> = stages.iter().map(stage).collect();
+                write!(f, "the divisor of the gradient sums: {}", stages.join(", then "))
+            }
             Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
             Self::InitialWeights(name) => {
                 write!(f, "initial weights of {name}, declared to be made without the private data")
@@ -305,6 +315,10 @@ mod tests {
             (Fact::RowNorm { l1: 2.23606 }, "rows of l2 norm at most 1 and l1 norm at most 2.2361"),
             (Fact::Units(9), "the number of units: 9"),
             (Fact::Divisor(64.0), "the divisor of every gradient sum: 64"),
+            (
+                Fact::StagedDivisor(vec![(4, 64.0), (2, 128.0), (1, 256.0)]),
+                "the divisor of the gradient sums: 64 in 4 steps, then 128 in 2 steps, then 256 in 1 step",
+            ),
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
             (Fact::SplitKey("k".into()), "split key: k"),
             (

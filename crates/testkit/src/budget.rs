@@ -69,6 +69,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("cyclic::the_canary", 3),
     ("cyclic::a_known_batch", 3),
     ("cyclic::the_others", 3),
+    ("growth::the_canary", 6),
 ];
 
 /// The comparisons of all tests together.

@@ -9,6 +9,7 @@ mod distributions;
 mod encoded;
 mod extremes;
 mod filters;
+mod growth;
 mod mechanisms;
 mod partitions;
 mod parts;

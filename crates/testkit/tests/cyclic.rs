@@ -33,6 +33,7 @@ fn plan(multiplier: f64) -> PrivacyPlan {
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: WIDTH,
         cyclic: Some(BATCHES),
+        growth: None,
     };
     PrivacyPlan::new(settings, multiplier, 1e-5).unwrap()
 }
@@ -91,7 +92,7 @@ fn honest(plan: &PrivacyPlan, has_canary: bool) -> [Vec<f64>; WIDTH] {
         trainer.step().unwrap();
         let now = trainer.weights().unwrap();
         for (place, sums) in sums.iter_mut().enumerate() {
-            sums.push(f64::from(last[place] - now[place]) * plan.expected_batch());
+            sums.push(f64::from(last[place] - now[place]) * plan.expected_batch(0));
         }
         last = now;
     }
@@ -118,7 +119,7 @@ fn audit(
         |has_canary: bool| Counts::gather(240, (0..RUNS).map(|_| bin(score(has_canary), -12.0, 0.1, 240)));
     let (with, without) = (scores(true), scores(false));
     let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
-    account.compose(plan.event(), 1).unwrap();
+    account.compose(plan.event().unwrap(), 1).unwrap();
     let claim = |delta: f64| account.epsilon(Delta::new(delta).unwrap()).unwrap().upper;
     DELTAS.map(|delta| (delta, claim(delta), epsilon_lower(&with, &without, delta, alpha()))).to_vec()
 }

@@ -54,6 +54,7 @@ fn plan(rate: f64, steps: u64, multiplier: f64) -> PrivacyPlan {
         clipping: Clipping::Encoded { norm: 1.0, gain: 4.0, profile: profile() },
         dimension: WIDTH,
         cyclic: None,
+        growth: None,
     };
     let law = NoiseLaw::StudentT { degrees_of_freedom: FREEDOM };
     PrivacyPlan::with_law(settings, law, multiplier, 1e-5).unwrap()
@@ -93,7 +94,7 @@ fn honest(plan: &PrivacyPlan, has_canary: bool) -> Vec<[f64; WIDTH]> {
     while !trainer.is_finished() {
         trainer.step().unwrap();
         let now = trainer.weights().unwrap();
-        let moved = |place: usize| f64::from(last[place] - now[place]) * plan.expected_batch();
+        let moved = |place: usize| f64::from(last[place] - now[place]) * plan.expected_batch(0);
         // What others add says nothing about the canary.
         sums.push(std::array::from_fn(|place| if place + 1 < WIDTH { moved(place) } else { 0.0 }));
         last = now;
@@ -135,7 +136,7 @@ fn audit(
     };
     let (with, without) = (scores(true), scores(false));
     let mut account = Accountant::new(Neighboring::AddRemove, CompositionMethod::Pld);
-    account.compose(plan.event(), plan.steps()).unwrap();
+    account.compose(plan.event().unwrap(), plan.steps()).unwrap();
     let claim = |delta: f64| account.epsilon(Delta::new(delta).unwrap()).unwrap().upper;
     DELTAS.map(|delta| (delta, claim(delta), epsilon_lower(&with, &without, delta, alpha()))).to_vec()
 }

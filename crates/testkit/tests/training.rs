@@ -176,6 +176,7 @@ impl Setting {
             clipping: Clipping::Flat { norm: 1.0 },
             dimension: 2,
             cyclic: None,
+            growth: None,
         };
         Self { plan: PrivacyPlan::new(settings, multiplier, 1e-5).unwrap() }
     }
@@ -225,7 +226,7 @@ impl Setting {
         while !trainer.is_finished() {
             trainer.step().unwrap();
             let now = f64::from(trainer.weights().unwrap()[0]);
-            sums.push((last - now) * self.plan.expected_batch());
+            sums.push((last - now) * self.plan.expected_batch(0));
             last = now;
         }
         sums
@@ -266,7 +267,7 @@ impl Setting {
     /// ε at this δ, by the accountant.
     fn claim(&self, delta: f64) -> f64 {
         let mut account = Accountant::new(self.plan.settings().neighboring, CompositionMethod::Pld);
-        account.compose(self.plan.event(), self.plan.steps()).unwrap();
+        account.compose(self.plan.event().unwrap(), self.plan.steps()).unwrap();
         account.epsilon(Delta::new(delta).unwrap()).unwrap().upper
     }
 
@@ -372,11 +373,11 @@ fn rare_inclusion() {
 #[test]
 fn noise_for_the_mean_on_the_sum_is_caught() {
     for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.8, 8, 1.4)] {
-        let noise = setting.plan.sigma() / setting.plan.expected_batch();
+        let noise = setting.plan.sigma() / setting.plan.expected_batch(0);
         let found = audit(&setting, setting.twin(setting.poisson(), 1.0, noise), &DELTAS, || ALPHA_PER_TEST);
         assert!(!found.is_sound(), "{:?}", found.proven);
         // The other way round, noise for the sum on the mean, protects more than is claimed: it is not tight.
-        let signal = 1.0 / setting.plan.expected_batch();
+        let signal = 1.0 / setting.plan.expected_batch(0);
         let twin = setting.twin(setting.poisson(), signal, setting.plan.sigma());
         let found = audit(&setting, twin, &DELTAS, || ALPHA_PER_TEST);
         assert!(found.gaussian < 0.7 * setting.plan.epsilon(setting.plan.steps()).unwrap().get());
@@ -387,7 +388,7 @@ fn noise_for_the_mean_on_the_sum_is_caught() {
 fn clipping_after_averaging_is_caught() {
     // A canary of length 10⁶ is the mean's whole length after clipping to 1: it moves the sum by the batch size.
     for setting in [Setting::new(1.0, 4, 1.25), Setting::new(0.8, 8, 1.4)] {
-        let signal = setting.plan.expected_batch();
+        let signal = setting.plan.expected_batch(0);
         let twin = setting.twin(setting.poisson(), signal, setting.plan.sigma());
         let found = audit(&setting, twin, &DELTAS, || ALPHA_PER_TEST);
         assert!(!found.is_sound(), "{:?}", found.proven);

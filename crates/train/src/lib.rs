@@ -20,6 +20,7 @@
 //! | [`federated`] | parties that train together: FedSGD and FedAvg, and what each of them sees |
 //! | [`NoiseLaw`], [`Denoising`] | Gaussian or Student-t noise; what becomes of a noisy gradient before the optimizer |
 //! | [`CyclicBatches`] | training without sampling: batches that come round in every epoch, correlated noise |
+//! | [`BatchGrowth`], [`Stage`] | batches that grow during a run, stage by stage |
 //! | [`steps`] | the private half of a training whose gradients are computed by another framework |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
 //! | [`product`] | matrix products |
@@ -45,6 +46,7 @@ pub mod features;
 pub mod federated;
 pub mod gradients;
 pub mod graph;
+mod growth;
 pub mod inspect;
 mod layout;
 pub mod load;
@@ -75,6 +77,7 @@ pub use examples::{Examples, Inputs, Selection, Targets, UNSCORED};
 pub use features::FixedFeatures;
 pub use federated::{FederatedTerms, Federation, LocalTraining, PartyUpdate};
 pub use gradients::{ClippedSum, Gradients};
+pub use growth::{BatchGrowth, Stage};
 pub use layout::{Layout, Parameter};
 pub use native::{ConvGradients, ConvLengths, ConvPass, product};
 pub use noise::NoiseLaw;

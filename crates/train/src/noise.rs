@@ -36,9 +36,9 @@ impl Ticket {
 }
 
 impl StepNoise {
-    /// The noise of as many steps as the event has, which the permit must cover.
-    pub(crate) fn new(noise: BulkNoise, permit: &mut Permit, event: &Event) -> Result<Self, TrainError> {
-        let ahead = NoiseAhead::new(&noise, permit, event)?;
+    /// The noise of as many steps as the events have together, which the permit must cover.
+    pub(crate) fn new(noise: BulkNoise, permit: &mut Permit, events: &[Event]) -> Result<Self, TrainError> {
+        let ahead = NoiseAhead::in_sequence(&noise, permit, events)?;
         Ok(Self { noise, ahead, ticket: None })
     }
 
@@ -134,7 +134,7 @@ mod tests {
             let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
             let plan = Plan::new(vec![event.clone()]).unwrap();
             let mut permit = charge(&mut Unlimited::new(), &plan).unwrap();
-            let mut noise = StepNoise::new(noise.into(), &mut permit, &event).unwrap();
+            let mut noise = StepNoise::new(noise.into(), &mut permit, std::slice::from_ref(&event)).unwrap();
             let (mut first, mut second) = (vec![1.0f32; length], vec![1.0f32; length]);
             for sum in [&mut first, &mut second] {
                 noise.begin().finish().unwrap();
@@ -160,7 +160,7 @@ mod tests {
         let noise = BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(3.0).unwrap(), 10).unwrap();
         let event = Event::Repeated { count: 2, event: Box::new(noise.event()) };
         let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
-        let mut noise = StepNoise::new(noise.into(), &mut permit, &event).unwrap();
+        let mut noise = StepNoise::new(noise.into(), &mut permit, std::slice::from_ref(&event)).unwrap();
         let taken = noise.take_for_device().unwrap();
         assert_eq!(taken.launch(10, |arguments| arguments.length).unwrap(), 10);
         noise.begin().finish().unwrap();

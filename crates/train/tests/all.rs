@@ -6,6 +6,7 @@ mod cuda;
 mod cyclic;
 mod encoded;
 mod federated;
+mod growth;
 mod guest;
 mod inspect;
 mod language;

@@ -12,8 +12,8 @@ use reticent_train::cuda::kernels::source;
 use reticent_train::describe::{LayerKind, Objective};
 use reticent_train::optimizer::OptimizerSettings;
 use reticent_train::{
-    Adam, Clipping, Description, Device, Engine, Examples, Inputs, PlanSettings, PrivacyPlan, Recipe,
-    Resources, Selection, Targets, TrainError, Units, Weights, engine,
+    Adam, BatchGrowth, Clipping, Description, Device, Engine, Examples, Inputs, PlanSettings, PrivacyPlan,
+    Recipe, Resources, Selection, Targets, TrainError, Units, Weights, engine,
 };
 use std::sync::Arc;
 
@@ -323,10 +323,12 @@ fn a_small_machine_takes_smaller_chunks_or_says_which_to_take() {
 #[test]
 fn noise_is_drawn_on_the_device_and_only_as_often_as_was_paid_for() {
     let (description, examples, _) = mlp();
-    for place in places() {
+    for (place, growth) in
+        places().into_iter().flat_map(|place| [(place, None), (place, Some(BatchGrowth { factor: 2 }))])
+    {
         let engine = place.engine(&description, None).unwrap();
         let dimension = engine.layout().gradients();
-        let settings = PlanSettings { dimension, ..settings(examples.len() as u64, 0.5, 3) };
+        let settings = PlanSettings { dimension, growth, ..settings(examples.len() as u64, 0.5, 3) };
         let plan = PrivacyPlan::new(settings, 1.0, 1e-5).unwrap();
         let units = Units::examples(examples.len());
         let mut trainer = private(engine, Arc::new(examples.clone()), units, plan, recipe()).unwrap();

@@ -82,7 +82,7 @@ fn released(plan: &PrivacyPlan, number: f32) -> Vec<Vec<f64>> {
     while !trainer.is_finished() {
         trainer.step().unwrap();
         let now = trainer.weights().unwrap();
-        let moved = |(was, is): (&f32, &f32)| f64::from(was - is) * plan.expected_batch();
+        let moved = |(was, is): (&f32, &f32)| f64::from(was - is) * plan.expected_batch(0);
         sums.push(last.iter().zip(&now).map(moved).collect());
         last = now;
     }
@@ -245,6 +245,6 @@ fn those_who_sample_refuse_it() {
     assert!(line(refused.err().unwrap()).starts_with("batching = cyclic"));
     // The permit of the run pays for its one event, and for no second run.
     let mut paid = permit(&plan);
-    paid.spend(plan.event()).unwrap();
+    paid.spend(plan.event().unwrap()).unwrap();
     assert!(Aggregation::private(model(), plan, recipe(), paid).is_err());
 }

@@ -21,6 +21,7 @@ fn steps(count: u64) -> PrivateSteps {
         clipping: Clipping::Flat { norm: 2.0 },
         dimension: DIMENSION,
         cyclic: None,
+        growth: None,
     };
     let plan = PrivacyPlan::new(settings, 1.5, 1e-5).unwrap();
     let mut session = NoiseSession::without_limit("example", Neighboring::AddRemove).unwrap();

@@ -235,6 +235,7 @@ class Network:
         epochs: float | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
+        batch_growth: int | None = None,
         batching: str | None = None,
         bands: int | None = None,
         clip: float | None = None,
@@ -334,6 +335,11 @@ class Network:
         public profile of norm ``clip``. With it, ``noise="student-t"`` adds Student-t noise with
         ``degrees_of_freedom`` (9 by default) instead of Gaussian noise. ``denoise`` (``"james-stein"``,
         ``"wiener"``, ``"weighted"``) shrinks noisy gradients before the optimizer; it costs no privacy.
+
+        ``batch_growth`` doubles the expected batch size during a private run until it is that many times
+        ``batch_size``, a power of two: 4 makes three stages, which see about the same number of rows. The noise of a
+        step stays as it is, so its share of the mean gradient falls from stage to stage, and every stage is accounted
+        for at its own sampling rate. ``model.batch_growth`` has the stages.
 
         ``batching="cyclic"`` trains without sampling, where batches cannot be drawn anew in every step: each row, or
         user, is put into one batch at random, once, the batches come round in every epoch, and the noise of a step is

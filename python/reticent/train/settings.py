@@ -50,6 +50,7 @@ _WHOLES = (
     "degrees_of_freedom",
     "patience",
     "bands",
+    "batch_growth",
 )
 _TEXTS = (
     "clipping",

@@ -44,7 +44,7 @@ pub fn canary_parties(
     let mut entropy = Entropy::new()?;
     let coins: Vec<bool> = (0..count).map(|_| entropy.bit()).collect();
     let included: Vec<usize> = (0..count).filter(|canary| coins[*canary]).collect();
-    let rate = SamplingRate::new(plan.settings().sampling_rate)?;
+    let rate = SamplingRate::new(plan.settings().constant_rate()?)?;
     let (inclusion, mut taking_part) = (Inclusion::new(rate)?, Vec::new());
     let mut federation = setup.federation()?;
     let layout = federation.layout().clone();

@@ -66,6 +66,7 @@ pub(super) fn observed(
         clipping: Clipping::Flat { norm },
         dimension: layout.gradients(),
         cyclic: None,
+        growth: None,
     };
     let budget = Guarantee { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? };
     let plan = PrivacyPlan::target(settings, budget)?;

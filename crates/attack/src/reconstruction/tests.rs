@@ -294,6 +294,7 @@ fn recipe(is_private: bool) -> NetworkTraining {
             clipping: Clipping::Flat { norm: 1.0 },
             dimension,
             cyclic: None,
+            growth: None,
         };
         PrivacyPlan::new(settings, 8.0, 1e-5).unwrap()
     };

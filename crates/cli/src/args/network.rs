@@ -84,6 +84,14 @@ pub(crate) struct Network {
     /// Expected batch size: rows (or users) per step [default: from the dataset size]
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) batch_size: Option<String>,
+    /// Double the expected batch size during the run until it is FACTOR times --batch-size; a power of two
+    ///
+    /// The run goes through stages: 4 has three, of --batch-size, twice and four times that. Every stage sees about the same number of
+    /// rows (or users), so with --epochs each has an equal part of them. The noise of a step stays as it is, so its share of the mean
+    /// gradient falls from stage to stage. The privacy cost is that of the stages' own sampling rates.
+    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "FACTOR", allow_hyphen_values = true)]
+    pub(crate) batch_growth: Option<String>,
     /// Batches: poisson samples them, cyclic goes through the data in fixed batches without sampling [default: poisson]
     ///
     /// cyclic is for trainings that cannot sample anew in every step, because the same batches come round in every epoch. Each row (or

@@ -21,6 +21,7 @@ const UNUSED: &[&str] = &[
     "patience",
     "batching",
     "bands",
+    "batch_growth",
     "resume",
     "finish",
     "stopped_by",

@@ -97,6 +97,7 @@ pub(crate) fn request(arguments: &Train) -> Result<Request, Fail> {
         epochs: number("--epochs", &network.epochs)?,
         steps: whole("--steps", &arguments.steps)?,
         batch_size: whole("--batch-size", &network.batch_size)?,
+        batch_growth: whole("--batch-growth", &network.batch_growth)?,
         batching: network.batching.clone(),
         bands: whole("--bands", &network.bands)?,
         optimizer: network.optimizer.clone(),

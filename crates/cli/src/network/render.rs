@@ -55,9 +55,9 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
         (
             "steps".to_owned(),
             format!(
-                "{}, expected batch size {} {words}, {} epochs{}{}",
+                "{}, expected batch size {}, {} epochs{}{}",
                 run.steps,
-                run.batch_size,
+                batches(run),
                 digits::brief(run.epochs),
                 run.cyclic.map_or_else(String::new, |own| format!(" of {} cyclic batches", own.per_epoch)),
                 pace.unwrap_or_default()
@@ -123,6 +123,17 @@ fn text(run: &Finished, standing: Option<&BudgetStanding>) -> Result<String, Fai
     let place = run.out.as_ref().map(|folder| folder.display().to_string());
     lines.push(("saved to".to_owned(), place.unwrap_or_else(|| "not saved".to_owned())));
     Ok(present(&aligned(&lines)))
+}
+
+/// The expected batch size, of every stage where it grows.
+fn batches(run: &Finished) -> String {
+    let words = run.units;
+    match run.batch_growth.as_ref().and_then(|own| own.stages.last().map(|last| (own.stages.len(), last))) {
+        Some((stages, last)) => {
+            format!("{} to {} {words} ({stages} stages)", run.batch_size, last.batch_size)
+        }
+        None => format!("{} {words}", run.batch_size),
+    }
 }
 
 /// How many weights are trained, where some are frozen.

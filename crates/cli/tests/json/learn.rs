@@ -84,6 +84,7 @@ fn networks() {
         json(&[&train[..], &private, &["--steps", "4", "--held-out", "0.3", "--patience", "2"]].concat()),
         json(&[&train[..], &["--non-private", "--epochs", "2", "--adversarial", "3"]].concat()),
         json(&[&train[..], &private, &["--epochs", "2", "--batching", "cyclic"]].concat()),
+        json(&[&train[..], &private, &["--epochs", "2", "--batch-growth", "2"]].concat()),
         json(
             &[&train[..6], &["--non-private", "--federated", &parties, "--out", &folder.path("both")]]
                 .concat(),

@@ -3,6 +3,7 @@
 mod cyclic;
 mod device;
 mod features;
+mod growth;
 mod images;
 mod language;
 mod refusals;

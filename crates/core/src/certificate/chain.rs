@@ -89,7 +89,7 @@ impl Certificate {
     pub fn counted(mut self) -> Self {
         self.public.retain(|fact| !matches!(fact, Fact::Units(_) | Fact::DeclaredSize(_)));
         for fact in &mut self.public {
-            if matches!(fact, Fact::Divisor(_) | Fact::Regularization(_)) {
+            if matches!(fact, Fact::Divisor(_) | Fact::StagedDivisor(_) | Fact::Regularization(_)) {
                 *fact = Fact::Decided(Box::new(fact.clone()));
             }
         }

@@ -124,14 +124,17 @@ fn mechanisms_on_other_records_cost_the_larger_or_both() {
 
 #[test]
 fn what_came_first_is_said_and_no_longer_public() {
-    let public = vec![Fact::Units(5), Fact::Divisor(4.0), Fact::DeclaredSize(5), Fact::Recipe];
+    let staged = Fact::StagedDivisor(vec![(2, 2.0), (1, 4.0)]);
+    let public =
+        vec![Fact::Units(5), Fact::Divisor(4.0), staged.clone(), Fact::DeclaredSize(5), Fact::Recipe];
     let none = guarantee(0.0, 0.0);
     let own = Certificate::compose("row", Neighboring::AddRemove, vec![], none, "a theorem", public);
     let schema = guarantee(0.5, 1e-6);
     let whole =
         own.counted().with_schema(&[schema.claim()], schema).unwrap().by_shares().taking(Fact::LearntSchema);
-    assert_eq!(whole.public, [Fact::Divisor(4.0), Fact::Recipe, Fact::LearntSchema]);
+    assert_eq!(whole.public, [Fact::Divisor(4.0), staged, Fact::Recipe, Fact::LearntSchema]);
     assert!(matches!(&whole.public[0], Fact::Decided(fact) if matches!(**fact, Fact::Divisor(_))));
+    assert!(matches!(&whole.public[1], Fact::Decided(fact) if matches!(**fact, Fact::StagedDivisor(_))));
     assert_eq!((whole.events, whole.guarantee), (vec![schema.claim()], schema));
     assert_eq!(
         whole.accountant,

@@ -177,7 +177,9 @@ fn field_of(field: &'static str) -> Option<(&'static str, bool)> {
 fn network_field(field: &'static str) -> Option<&'static str> {
     Some(match field {
         "noise_multiplier" | "clip" | "momentum" | "weight_decay" | "average" | "threads" | "chunk"
-        | "model" | "shift" | "scale" | "freeze" | "init_map" | "bands" | "batching" => field,
+        | "model" | "shift" | "scale" | "freeze" | "init_map" | "bands" | "batching" | "batch_growth" => {
+            field
+        }
         "decay" => "schedule",
         "sampling_rate" | "batch_size" => "batch_size",
         "examples_per_unit" => "examples_per_user",

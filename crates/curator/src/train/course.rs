@@ -207,7 +207,8 @@ impl TrainingLoop<'_> {
         };
         let found: Option<Evaluation> =
             self.validation.map(|examples| self.trainer.evaluate(examples)).transpose()?;
-        let taken = self.agreement.epoch(now.taken - first) * self.agreement.size as f64;
+        let epochs = self.agreement.epoch(now.taken) - self.agreement.epoch(first);
+        let taken = epochs * self.agreement.size as f64;
         let seconds = now.elapsed.as_secs_f64();
         let pace = if seconds > 0.0 { (taken / seconds).round() } else { 0.0 };
         Ok(Metrics {

@@ -46,6 +46,7 @@ const OF_TRAINER: &[&str] = &[
     "epochs",
     "steps",
     "batch-size",
+    "batch-growth",
     "batching",
     "bands",
     "optimizer",

@@ -26,6 +26,7 @@
 //! | `start` | public weights, word vectors and public data to start from |
 //! | `text` | the defaults of texts |
 //! | `cyclic` | batches that come round in every epoch, with correlated noise |
+//! | `growth` | batches that grow during a run |
 //! | `terms` | size, steps and noise; the certificate around the trainer's |
 //! | `held_out` | units that are not trained on, and the noisy score on them |
 //! | `evaluations` | noisy scores on them during a run, which may end it |
@@ -48,6 +49,7 @@ mod describe;
 mod encoding;
 mod evaluations;
 mod federated;
+mod growth;
 mod held_out;
 mod kept;
 mod outcome;
@@ -74,8 +76,8 @@ pub use evaluations::HeldOutEvaluation;
 pub use federated::{Federated, FederatedMethod, FederatedUnit, PartyData, PartySplit, SplitRule};
 pub use held_out::HeldOutScore;
 pub use outcome::{
-    AdversarialSummary, FederatedSummary, Finished, InitSummary, InterruptedTraining, NoiseSummary,
-    PretrainSummary, StartSummary, Trained, VectorsSummary,
+    AdversarialSummary, FederatedSummary, Finished, GrowthSummary, InitSummary, InterruptedTraining,
+    NoiseSummary, PretrainSummary, StageSummary, StartSummary, Trained, VectorsSummary,
 };
 pub use plan::TrainPlan;
 pub use reader::token_kind;

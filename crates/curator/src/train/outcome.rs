@@ -29,7 +29,10 @@ pub struct Finished {
     /// The training against an inference network; none for other trainings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adversarial: Option<AdversarialSummary>,
-    /// The expected batch size in units.
+    /// How batches grow during the run; none where all have one expected size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_growth: Option<GrowthSummary>,
+    /// The expected batch size in units; of the first stage, where batches grow.
     pub batch_size: u64,
     /// The certificate; none without privacy.
     #[serde(serialize_with = "sorted")]
@@ -96,6 +99,24 @@ pub struct Finished {
     /// The scale of the noise; none without privacy.
     #[serde(skip)]
     pub noise: Option<NoiseSummary>,
+}
+
+/// How batches grow during a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GrowthSummary {
+    /// The last stage's expected batch size over that of the first.
+    pub factor: u64,
+    /// The planned stages, in sequence.
+    pub stages: Vec<StageSummary>,
+}
+
+/// A stage of a run whose batches grow.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StageSummary {
+    /// The expected batch size in units.
+    pub batch_size: u64,
+    /// The planned number of steps.
+    pub steps: u64,
 }
 
 /// What the weights of a run started from.

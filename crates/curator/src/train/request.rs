@@ -124,6 +124,10 @@ pub struct Train {
     /// The expected batch size in units.
     #[serde(alias = "batch_size")]
     pub batch_size: Option<u64>,
+    /// By what factor the expected batch size grows during a private run: a power of two. It doubles from stage to stage, and every stage
+    /// sees about the same number of units. If none is given, all batches have one expected size.
+    #[serde(alias = "batch_growth")]
+    pub batch_growth: Option<u64>,
     /// How batches are made: `poisson` samples them (the default); `cyclic` draws them once, and they come round in every epoch, with
     /// noise that is correlated between steps (BandMF).
     pub batching: Option<String>,
@@ -325,7 +329,7 @@ impl Train {
             (file.epsilon, file.delta, file.noise_multiplier) = (None, None, None);
             (file.dataset_size, file.counted) = (None, None);
             (file.noise, file.degrees_of_freedom, file.denoise) = (None, None, None);
-            (file.batching, file.bands) = (None, None);
+            (file.batch_growth, file.batching, file.bands) = (None, None, None);
             if file.clipping.as_deref() == Some("encoded") {
                 (file.clipping, file.kept_share, file.encoding_gain) = (None, None, None);
             }

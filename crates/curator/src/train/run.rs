@@ -315,6 +315,7 @@ impl Planned for TrainPlan {
         Ok(Trained::Finished(Box::new(Finished {
             accuracy: metrics.validation_accuracy,
             adversarial,
+            batch_growth: agreement.growth(),
             batch_size: agreement.batch,
             certificate,
             counted_steps: progress.counted,

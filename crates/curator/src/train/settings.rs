@@ -2,13 +2,13 @@
 
 use super::encoding::{self, NoiseSettings};
 use super::request::Train;
-use super::{augment, cyclic, federated, held_out, reference, start, text};
+use super::{augment, cyclic, federated, growth, held_out, reference, start, text};
 use crate::quantity;
 use crate::refusal::Refusal;
 use reticent_core::{Delta, Guarantee, Neighboring};
 use reticent_train::{
-    Adam, AdversarialSettings, Clipping, Decay, Device, LocalTraining, OptimizerSettings, QuantileClipping,
-    Recipe, Schedule,
+    Adam, AdversarialSettings, BatchGrowth, Clipping, Decay, Device, LocalTraining, OptimizerSettings,
+    QuantileClipping, Recipe, Schedule,
 };
 
 /// Below this ε, training is all noise.
@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) recipe: Recipe,
     /// Whether batches come round in every epoch, with correlated noise.
     pub(crate) is_cyclic: bool,
+    /// How batches grow, where they do.
+    pub(crate) growth: Option<BatchGrowth>,
     /// What each party of a federation does by itself; the recipe is then the server's.
     pub(crate) local: Option<LocalTraining>,
     /// The training against an inference network.
@@ -84,6 +86,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
     let mut recipe = recipe(run)?;
     augment::settle(run, &mut clipping, &mut recipe)?;
     let is_cyclic = cyclic::settle(run, budget, neighboring)?;
+    let growth = growth::settle(run, budget)?;
     let noise = encoding::settle(run, budget, neighboring, clipping.norm())?;
     recipe.denoise = noise.denoise;
     let local = federated::settle(run, budget, &mut recipe)?;
@@ -116,6 +119,7 @@ pub(crate) fn settle(run: &mut Train) -> Result<Settings, Refusal> {
         noise,
         recipe,
         is_cyclic,
+        growth,
         local,
         adversarial,
         every,

@@ -64,6 +64,7 @@ impl TrainSteps {
             clipping: self.clipping.clone(),
             dimension: self.dimension,
             cyclic: None,
+            growth: None,
         };
         match (self.epsilon, self.noise_multiplier) {
             (Some(epsilon), None) => {
@@ -206,7 +207,7 @@ impl StepCourse {
             steps: plan.steps(),
             noise_multiplier: plan.noise_multiplier(),
             sigma: plan.sigma(),
-            expected_batch: plan.expected_batch(),
+            expected_batch: plan.expected_batch(0),
             delta: plan.delta().get(),
         }
     }

@@ -2,7 +2,9 @@
 
 use super::cyclic;
 use super::federated::unit;
+use super::growth;
 use super::held_out::HeldOutTest;
+use super::outcome::GrowthSummary;
 use super::reader::Reader;
 use super::recipe;
 use super::request::{NoisyCount, Train};
@@ -13,7 +15,9 @@ use crate::refusal::Refusal;
 use reticent_core::rounding::sub_down;
 use reticent_core::{Certificate, Code, Delta, Epsilon, Fact, Guarantee, Neighboring};
 use reticent_noise::NoiseSession;
-use reticent_train::{Baseline, Batching, CyclicBatches, NoiseLaw, PlanSettings, PrivacyPlan, TrainingTerms};
+use reticent_train::{
+    Baseline, BatchGrowth, Batching, CyclicBatches, NoiseLaw, PlanSettings, PrivacyPlan, TrainingTerms,
+};
 
 /// The sizes of a run and what was spent before its first step.
 pub(crate) struct AgreedTerms {
@@ -232,6 +236,8 @@ struct Extent {
     steps: u64,
     /// Where nothing is sampled.
     cyclic: Option<CyclicBatches>,
+    /// Where batches grow.
+    growth: Option<BatchGrowth>,
 }
 
 /// How much a run on so many units computes. What the request leaves open is filled in.
@@ -262,16 +268,23 @@ fn extent(
         return Err(Refusal::value("batch_size", batch, remedy));
     }
     let per_epoch = settings.is_cyclic.then(|| cyclic::per_epoch(size, batch));
-    let steps = match run.steps {
-        Some(steps) => steps,
+    let (given, epochs) = (run.steps, run.epochs.unwrap_or(1.0));
+    let steps = |growth: Option<BatchGrowth>| {
         // At most 1e6 epochs of 2^50 units.
-        None => {
-            let of_epoch = per_epoch.map_or(size as f64 / batch as f64, |own| own as f64);
-            (run.epochs.unwrap_or(1.0) * of_epoch - 1e-9).ceil().max(1.0) as u64
+        let of_epoch = per_epoch.map_or(size as f64 / batch as f64, |own| own as f64);
+        match (given, growth) {
+            (Some(steps), _) => steps,
+            (None, None) => (epochs * of_epoch - 1e-9).ceil().max(1.0) as u64,
+            (None, Some(own)) => own.steps_for(epochs * of_epoch),
         }
     };
+    let growth = match settings.growth {
+        Some(asked) => growth::agreed(run, asked, (batch, size), &steps, counted)?,
+        None => None,
+    };
+    let steps = steps(growth);
     let cyclic = per_epoch.map(|own| cyclic::agreed(run, own, steps, counted)).transpose()?;
-    Ok(Extent { batch, steps, cyclic })
+    Ok(Extent { batch, steps, cyclic, growth })
 }
 
 /// The share of the parties that take part in a round.
@@ -287,7 +300,7 @@ fn plan_settings(
     (size, extent): (u64, Extent),
     dimension: usize,
 ) -> Result<PlanSettings, Refusal> {
-    let (unit, Extent { batch, steps, cyclic }) = (unit(run, settings), extent);
+    let (unit, Extent { batch, steps, cyclic, growth }) = (unit(run, settings), extent);
     Ok(PlanSettings {
         neighboring: settings.neighboring,
         unit: unit.map_or_else(|| reader.unit(), str::to_owned),
@@ -301,6 +314,7 @@ fn plan_settings(
         clipping: settings.clipping_for(dimension)?,
         dimension,
         cyclic,
+        growth,
     })
 }
 
@@ -416,12 +430,22 @@ impl AgreedTerms {
 
     /// Epochs after so many steps.
     pub(crate) fn epoch(&self, steps: u64) -> f64 {
-        let cyclic = self.plan().and_then(|plan| plan.settings().cyclic);
-        match (self.passes, cyclic) {
-            (Some(passes), _) => steps as f64 * passes,
-            (None, Some(own)) => steps as f64 / own.per_epoch as f64,
-            (None, None) => steps as f64 * self.batch as f64 / self.size as f64,
+        let plan = self.plan().map(PrivacyPlan::settings);
+        match (self.passes, plan.and_then(|plan| plan.cyclic), plan.and_then(|plan| plan.growth)) {
+            (Some(passes), _, _) => steps as f64 * passes,
+            (None, Some(own), _) => steps as f64 / own.per_epoch as f64,
+            (None, None, growth) => {
+                let planned = plan.map_or(steps, |plan| plan.steps);
+                let batches = growth.map_or(steps, |own| own.in_first_batches(planned, steps));
+                batches as f64 * self.batch as f64 / self.size as f64
+            }
         }
+    }
+
+    /// How batches grow; none where all have one expected size.
+    pub(crate) fn growth(&self) -> Option<GrowthSummary> {
+        let plan = self.plan()?.settings();
+        Some(growth::summary(plan.growth?, self.batch, plan.steps))
     }
 
     /// ε of the steps with what was spent before them. Where a count or a learnt schema decided the steps, what some of

@@ -53,6 +53,7 @@ pub(super) fn plan(request: &Tune, data: Option<TrainData>) -> Result<TunePlan, 
         ("patience", asked.patience.is_some()),
         ("batching", asked.batching.as_deref() == Some("cyclic")),
         ("bands", asked.bands.is_some()),
+        ("batch_growth", asked.batch_growth.is_some()),
     ] {
         if given {
             let remedy = "not for a search, whose trials are private trainings with Gaussian noise within one ⟦epsilon⟧, from random \

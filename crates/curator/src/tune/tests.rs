@@ -24,6 +24,7 @@ fn settings(rate: f64, steps: u64) -> PlanSettings {
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: 100,
         cyclic: None,
+        growth: None,
     }
 }
 

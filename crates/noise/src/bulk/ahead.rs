@@ -52,16 +52,39 @@ impl NoiseAhead {
         permit: &mut Permit,
         event: &Event,
     ) -> Result<Self, NoiseError> {
+        Self::in_sequence(noise, permit, std::slice::from_ref(event))
+    }
+
+    /// As [`new`](Self::new), where several events are the cost of all calls together: those that the first event pays for, then those of
+    /// the second, and so on, such as calls on samples of different rates.
+    ///
+    /// # Guarantee
+    /// That each call is on a sample or a sum of its own event is the caller's to prove.
+    ///
+    /// # Reference
+    /// [`Permit::spend`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for any of the events.
+    pub fn in_sequence<N: Clone + Into<BulkNoise>>(
+        noise: &N,
+        permit: &mut Permit,
+        events: &[Event],
+    ) -> Result<Self, NoiseError> {
         let noise = noise.clone().into();
-        let (one, calls) = each(event);
-        let is_paid = match &noise {
-            BulkNoise::Gaussian(own) => pays_for_gaussian(one, own.noise_multiplier()),
-            BulkNoise::Student(own) => pays_for(one, &own.event()),
-        };
-        if !is_paid {
-            return Err(NoiseError::Unpaid);
+        let mut calls = 0u64;
+        for event in events {
+            let (one, own_calls) = each(event);
+            let is_paid = match &noise {
+                BulkNoise::Gaussian(own) => pays_for_gaussian(one, own.noise_multiplier()),
+                BulkNoise::Student(own) => pays_for(one, &own.event()),
+            };
+            if !is_paid {
+                return Err(NoiseError::Unpaid);
+            }
+            permit.spend(event)?;
+            calls = calls.saturating_add(own_calls);
         }
-        permit.spend(event)?;
         Ok(Self { noise, cells: Vec::new(), wide: Vec::new(), calls, fresh_in: None })
     }
 
@@ -291,7 +314,7 @@ impl BulkGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_core::{NoiseMultiplier, Plan, Scale, Sensitivity, Unlimited, charge};
+    use reticent_core::{NoiseMultiplier, Plan, SamplingRate, Scale, Sensitivity, Unlimited, charge};
 
     fn bulk(length: usize) -> BulkGaussian {
         BulkGaussian::new(Sensitivity::new(1.0).unwrap(), Scale::new(2.0).unwrap(), length).unwrap()
@@ -373,6 +396,38 @@ mod tests {
         bulk.draw_ahead(&mut ahead).finish().unwrap();
         assert_eq!(bulk.add_ahead(&mut values, &mut ahead, parallelism), Err(NoiseError::Unpaid));
         assert_eq!(values, before);
+    }
+
+    #[test]
+    fn events_in_sequence_pay_for_their_calls() {
+        let (own, parallelism) = (bulk(8), Parallelism { threads: 1 });
+        let often = |count: u64, rate: f64| {
+            let event = Box::new(own.event());
+            let sampled = Event::PoissonSampled { rate: SamplingRate::new(rate).unwrap(), event };
+            Event::Repeated { count, event: Box::new(sampled) }
+        };
+        let paid =
+            |events: &[Event]| charge(&mut Unlimited::new(), &Plan::new(events.to_vec()).unwrap()).unwrap();
+        let events = [often(2, 0.25), often(1, 0.5)];
+        let mut permit = paid(&events);
+        let mut ahead = NoiseAhead::in_sequence(&own, &mut permit, &events).unwrap();
+        assert!(permit.is_used_up());
+        for _ in 0..3 {
+            own.draw_ahead(&mut ahead).finish().unwrap();
+            own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism).unwrap();
+        }
+        own.draw_ahead(&mut ahead).finish().unwrap();
+        assert_eq!(own.add_ahead(&mut [0.0; 8], &mut ahead, parallelism), Err(NoiseError::Unpaid));
+        // An event that nobody paid for, and one of more noise than there is.
+        let more = Event::Gaussian { noise_multiplier: NoiseMultiplier::new(2.5).unwrap() };
+        for (asked, charged) in [
+            ([often(2, 0.25), often(1, 0.5)], vec![often(2, 0.25)]),
+            ([often(2, 0.25), often(1, 0.5)], vec![often(3, 0.25)]),
+            ([often(2, 0.25), more.clone()], vec![often(2, 0.25), more]),
+        ] {
+            let refused = NoiseAhead::in_sequence(&own, &mut paid(&charged), &asked);
+            assert!(matches!(refused, Err(NoiseError::Unpaid)), "{asked:?}");
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Federation {
         let (method, sampling) = match &terms {
             FederatedTerms::Records(_) | FederatedTerms::Gradients(_) => (Method::Gradients, None),
             FederatedTerms::Parties(plan, _) => {
-                (Method::Averages, Some(Sampling::poisson(plan.settings().sampling_rate)?))
+                (Method::Averages, Some(Sampling::poisson(plan.settings().constant_rate()?)?))
             }
             FederatedTerms::Averages(baseline, _) => {
                 let sampling = match bits("participants") {

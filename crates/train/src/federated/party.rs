@@ -56,7 +56,8 @@ impl Party {
                 let most = MOST_UNITS / total.parties as u64;
                 let grid = FixedGrid::of(plan)?;
                 let contribution = Contribution::new(engine, examples, units, plan, grid, most)?;
-                let divisor = plan.expected_batch() / total.parties as f64;
+                // Refused before where batches grow: every round has this divisor.
+                let divisor = plan.expected_batch(0) / total.parties as f64;
                 Self::Records { contribution: Box::new(contribution), divisor }
             }
             FederatedTerms::Gradients(baseline) => {

@@ -1,6 +1,7 @@
 //! What the parties of a federation agree to.
 
 use crate::cyclic::refuse_cyclic;
+use crate::growth::refuse_growth;
 use crate::trainer::{Baseline, Recipe};
 use crate::{Batching, Examples, PrivacyPlan, TrainError, Units};
 use reticent_core::Neighboring;
@@ -83,6 +84,7 @@ impl FederatedTerms {
     pub(super) fn check(&self, parties: &[Arc<Examples>]) -> Result<(), TrainError> {
         if let Some(plan) = self.plan() {
             refuse_cyclic(plan, "parties sample their batches: leave it out")?;
+            refuse_growth(plan, "parties sample at one rate in every round: leave it out")?;
         }
         match self {
             Self::Records(plan) if plan.settings().unit == PARTY => {

@@ -1,24 +1,26 @@
 //! What the steps of a plan add up to.
 
-use super::PrivacyPlan;
+use super::{PlanSettings, PrivacyPlan};
 use crate::TrainError;
 use crate::noise::NoiseLaw;
 use reticent_accounting::{Accountant, AccountingError, CompositionMethod};
 use reticent_core::rounding::{mul_down, mul_up};
-use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee, Neighboring};
+use reticent_core::{Certificate, Delta, Epsilon, Event, Fact, Guarantee};
 use reticent_noise::bulk::BulkNoise;
 
 /// The shares of δ that are set aside for the noise sampler, from the smallest: the first that is enough is taken.
 const SHARES: [f64; 4] = [1e-9, 1e-6, 1e-3, 0.5];
 
-/// The events of so many steps, by the tight method.
-pub(super) fn account_at(
-    event: &Event,
-    neighboring: Neighboring,
+/// So many steps of a run whose stages have these events, by the tight method.
+pub(super) fn account_of(
+    settings: &PlanSettings,
+    events: &[Event],
     steps: u64,
 ) -> Result<Accountant, AccountingError> {
-    let mut account = Accountant::new(neighboring, CompositionMethod::Pld);
-    account.compose(event, steps)?;
+    let mut account = Accountant::new(settings.neighboring, CompositionMethod::Pld);
+    for (event, count) in events.iter().zip(settings.counts(steps)).filter(|(_, count)| *count > 0) {
+        account.compose(event, count)?;
+    }
     Ok(account)
 }
 
@@ -43,10 +45,9 @@ pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainEr
     if steps == 0 {
         return Ok(Epsilon::new(0.0)?);
     }
-    // The whole run is one event, and the sampler's share is for all its draws.
-    let is_whole = plan.settings.cyclic.is_some();
-    let (count, steps) = if is_whole { (1, steps.max(plan.settings.steps)) } else { (steps, steps) };
-    let account = account_at(&plan.event, plan.settings.neighboring, count)?;
+    // With cyclic batches the whole run is one event, and the sampler's share is for all its draws.
+    let steps = if plan.settings.cyclic.is_some() { steps.max(plan.settings.steps) } else { steps };
+    let account = account_of(&plan.settings, &plan.events, steps)?;
     for share in SHARES {
         let spare = Delta::new(mul_down(plan.delta.get(), 1.0 - share))?;
         let epsilon = Epsilon::new(account.epsilon(spare)?.upper)?;
@@ -61,29 +62,41 @@ pub(super) fn epsilon(plan: &PrivacyPlan, steps: u64) -> Result<Epsilon, TrainEr
 pub(super) fn certificate(plan: &PrivacyPlan, steps: u64) -> Result<Certificate, TrainError> {
     let settings = &plan.settings;
     let delta = if steps == 0 { Delta::ZERO } else { plan.delta };
-    let event = match settings.cyclic {
-        Some(_) => (*plan.event).clone(),
-        None => Event::Repeated { count: steps, event: plan.event.clone() },
-    };
-    let batch = plan.expected_batch();
-    // A product of rate and size that is whole but for its last digit is shown as the whole number.
-    let batch = if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch };
     let derivation = match (settings.cyclic, plan.law) {
         (Some(_), _) => "tight accounting of all steps as one Gaussian event (BandMF, pld)",
         (None, NoiseLaw::Gaussian) => "tight accounting of Poisson-sampled Gaussian steps (pld)",
         (None, NoiseLaw::StudentT { .. }) => "tight accounting of Poisson-sampled Student-t steps (pld)",
     };
-    let mut public = vec![Fact::Units(settings.size), Fact::Divisor(batch), Fact::Recipe];
+    let mut public = vec![Fact::Units(settings.size), divisor(settings), Fact::Recipe];
     public.extend(settings.clipping.profile().map(|profile| Fact::Other(profile.to_string())));
     public.extend(settings.cyclic.iter().flat_map(|own| own.facts(settings.steps)));
     Ok(Certificate::compose(
         settings.unit.clone(),
         settings.neighboring,
-        if steps == 0 { Vec::new() } else { vec![event] },
+        if steps == 0 { Vec::new() } else { plan.events(steps) },
         Guarantee { epsilon: epsilon(plan, steps)?, delta },
         derivation,
         public,
     ))
+}
+
+/// What the sums of the steps are divided by.
+fn divisor(settings: &PlanSettings) -> Fact {
+    let batch = |step: u64| {
+        let batch = settings.expected_batch(step);
+        // A product of rate and size that is whole but for its last digit is shown as the whole number.
+        if (batch - batch.round()).abs() <= 1e-12 * batch { batch.round() } else { batch }
+    };
+    if settings.growth.is_none() {
+        return Fact::Divisor(batch(0));
+    }
+    let mut start = 0;
+    let stage = |steps: u64| {
+        let own = (steps, batch(start));
+        start += steps;
+        own
+    };
+    Fact::StagedDivisor(settings.stages().into_iter().map(|own| own.steps).map(stage).collect())
 }
 
 pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64, TrainError> {
@@ -94,10 +107,20 @@ pub(super) fn steps_within(plan: &PrivacyPlan, budget: Guarantee) -> Result<u64,
         let is_within = plan.at_delta(budget.delta)?.epsilon(steps)? <= budget.epsilon;
         return Ok(if is_within { steps } else { 0 });
     }
+    if plan.settings.growth.is_some() {
+        // What follows the last stage is nothing that was planned.
+        let plan = plan.at_delta(budget.delta)?;
+        let (mut within, mut beyond) = (0, plan.settings.steps + 1);
+        while beyond - within > 1 {
+            let middle = within + (beyond - within) / 2;
+            if plan.epsilon(middle)? <= budget.epsilon { within = middle } else { beyond = middle }
+        }
+        return Ok(within);
+    }
     // The sampler's share for ten times the plan's steps, at least a million.
     let most = plan.settings.steps.saturating_mul(10).max(1 << 20);
     let share = sampler_share(&plan.noise, most, budget)?;
     let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
     let none = Accountant::new(plan.settings.neighboring, CompositionMethod::Pld);
-    Ok(none.uses_left(&plan.event, spare)?.min(most))
+    Ok(none.uses_left(plan.event()?, spare)?.min(most))
 }

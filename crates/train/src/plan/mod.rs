@@ -6,9 +6,10 @@ use crate::TrainError;
 use crate::clip::{Clipping, MagnitudeProfile};
 use crate::cyclic::{CyclicBatches, refuse_cyclic};
 use crate::digest::digest;
+use crate::growth::{BatchGrowth, Stage, refuse_growth};
 use crate::noise::{NoiseLaw, StepNoise};
 use crate::quantile::{Division, QuantileClipping};
-use account::{account_at, sampler_share};
+use account::{account_of, sampler_share};
 use reticent_accounting::calibrate;
 use reticent_core::rounding::mul_down;
 use reticent_core::{
@@ -30,7 +31,8 @@ pub struct PlanSettings {
     pub unit: String,
     /// The number of units as it is publicly known. With add-remove the true number is private and may differ.
     pub size: u64,
-    /// Probability of a unit to be in a step, at most 1. With cyclic batches nothing is sampled, and it is 1.
+    /// Probability of a unit to be in a step, at most 1; of the first stage, where batches grow. With cyclic batches nothing is sampled,
+    /// and it is 1.
     pub sampling_rate: f64,
     /// Number of steps.
     pub steps: u64,
@@ -41,6 +43,9 @@ pub struct PlanSettings {
     /// Batches that come round in every epoch, with correlated noise; none where batches are sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cyclic: Option<CyclicBatches>,
+    /// Batches that grow during the run; none where all have one expected size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<BatchGrowth>,
 }
 
 impl PlanSettings {
@@ -85,6 +90,7 @@ impl PlanSettings {
             let remedy = format!("make it for the model's {} trained weights", self.dimension);
             return Err(TrainError::invalid("profile", format!("of {kept} coordinates"), remedy));
         }
+        self.growth.map_or(Ok(()), |own| own.check_plan(self))?;
         self.cyclic.map_or(Ok(()), |own| own.check_plan(self))
     }
 
@@ -121,13 +127,31 @@ impl PlanSettings {
     /// What one step costs with Gaussian noise of this multiplier.
     ///
     /// # Errors
-    /// [`InvalidValue`] for a sampling rate without meaning, and with cyclic batches, whose steps have one event together.
+    /// [`InvalidValue`] for a sampling rate without meaning, with cyclic batches, whose steps have one event together, and where batches
+    /// grow, whose stages have an event each.
     pub fn event(&self, multiplier: NoiseMultiplier) -> Result<Event, InvalidValue> {
         if self.cyclic.is_some() {
             let remedy = "steps with correlated noise have one event together: ask a plan for it";
             return Err(InvalidValue::new("batching", "cyclic", remedy));
         }
-        sampled(self, event_at(self, NoiseLaw::Gaussian, multiplier))
+        if let Some(own) = self.growth {
+            let remedy = "steps of different stages cost differently: ask a plan for the events of a run";
+            return Err(InvalidValue::new("batch_growth", own.factor, remedy));
+        }
+        sampled(self.sampling_rate, event_at(self, NoiseLaw::Gaussian, multiplier))
+    }
+
+    /// The event of a step of each stage, where `event` is that of a sum of all units. With cyclic batches it is that of the whole run.
+    fn each(&self, event: &Event) -> Result<Vec<Event>, InvalidValue> {
+        self.stages().into_iter().map(|Stage { rate, .. }| sampled(rate, event.clone())).collect()
+    }
+
+    /// How often each of these events happens in so many steps, from the first one on.
+    fn counts(&self, steps: u64) -> Vec<u64> {
+        match self.cyclic {
+            Some(_) => vec![1],
+            None => self.reached(steps).into_iter().map(|stage| stage.steps).collect(),
+        }
     }
 
     /// What the sampler of Gaussian noise adds to δ over all steps at ε, rounded up; infinite when ε is too large for it.
@@ -139,10 +163,10 @@ impl PlanSettings {
         Ok(account::sampler_delta_up(&noise, self.steps, epsilon))
     }
 
-    /// The expected number of units in a step of a data set of the public size, by which every sum is divided.
-    pub fn expected_batch(&self) -> f64 {
+    /// The expected number of units in a step, counted from 0, of a data set of the public size: its sum is divided by it.
+    pub fn expected_batch(&self, step: u64) -> f64 {
         let share = self.cyclic.map_or(1.0, |own| own.per_epoch as f64);
-        self.sampling_rate * self.size as f64 / share
+        self.rate(step) * self.size as f64 / share
     }
 }
 
@@ -164,7 +188,8 @@ pub struct PrivacyPlan {
     sigma: f64,
     delta: Delta,
     noise: Box<BulkNoise>,
-    event: Box<Event>,
+    /// What a step of each stage costs; with cyclic batches, what all steps cost together.
+    events: Vec<Event>,
     /// A noise multiplier below the noise's own that the event states instead.
     claimed: Option<f64>,
 }
@@ -263,11 +288,8 @@ impl PrivacyPlan {
             sampler_share(&noise_of(&settings, law, settings.clipping.norm())?, settings.steps, budget)?;
         let spare = Guarantee { delta: Delta::new(mul_down(budget.delta.get(), 1.0 - share))?, ..budget };
         let multiplier = calibrate::noise_multiplier(spare, |z| {
-            let event = event_at(&settings, law, NoiseMultiplier::new(z)?);
-            match settings.cyclic {
-                Some(_) => account_at(&event, settings.neighboring, 1),
-                None => account_at(&sampled(&settings, event)?, settings.neighboring, settings.steps),
-            }
+            let events = settings.each(&event_at(&settings, law, NoiseMultiplier::new(z)?))?;
+            account_of(&settings, &events, settings.steps)
         })?;
         Self::with_at_least(settings, law, multiplier, (Some(budget.epsilon), budget.delta.get()))
     }
@@ -328,14 +350,16 @@ impl PrivacyPlan {
     /// A Gaussian of variance σ² + τ² is one of variance σ² with independent noise of variance τ² added.
     ///
     /// # Errors
-    /// [`TrainError::Invalid`] for a noise multiplier above the event's own, for noise of another law, and with cyclic batches.
+    /// [`TrainError::Invalid`] for a noise multiplier above the event's own, for noise of another law, with cyclic batches, and where
+    /// batches grow.
     pub fn claiming(mut self, multiplier: f64) -> Result<Self, TrainError> {
         refuse_cyclic(&self, "its event is that of a whole run: sample batches")?;
+        refuse_growth(&self, "each of its stages has an event of its own: leave it out")?;
         if !self.law.is_gaussian() || multiplier > self.noise.noise_multiplier().get() {
             let remedy = "state at most as much noise as there is, and Gaussian noise";
             return Err(TrainError::invalid("noise_multiplier", multiplier, remedy));
         }
-        self.event = Box::new(self.settings.event(NoiseMultiplier::new(multiplier)?)?);
+        self.events = vec![self.settings.event(NoiseMultiplier::new(multiplier)?)?];
         self.claimed = Some(multiplier);
         Ok(self)
     }
@@ -347,13 +371,12 @@ impl PrivacyPlan {
         let noise = noise_of(&settings, law, sigma)?;
         let event = match (settings.cyclic, &noise) {
             (Some(own), _) => Event::Gaussian { noise_multiplier: own.run_multiplier(&settings, sigma)? },
-            (None, BulkNoise::Gaussian(noise)) => {
-                sampled(&settings, event_at(&settings, law, noise.noise_multiplier()))?
-            }
-            (None, BulkNoise::Student(noise)) => sampled(&settings, noise.event())?,
+            (None, BulkNoise::Gaussian(noise)) => event_at(&settings, law, noise.noise_multiplier()),
+            (None, BulkNoise::Student(noise)) => noise.event(),
         };
-        let (delta, noise, event) = (Delta::new(delta)?, Box::new(noise), Box::new(event));
-        let plan = Self { settings, law, sigma, delta, noise, event, claimed: None };
+        let events = settings.each(&event)?;
+        let (delta, noise) = (Delta::new(delta)?, Box::new(noise));
+        let plan = Self { settings, law, sigma, delta, noise, events, claimed: None };
         let whole = plan.epsilon(plan.settings.steps)?;
         if !(whole.get().is_finite() && whole.get() < 1e6) {
             let remedy = "give more noise or fewer steps: the epsilon would be without limit";
@@ -392,20 +415,37 @@ impl PrivacyPlan {
         self.sigma / self.settings.clipping.norm()
     }
 
-    /// By what a step's noisy sum is divided: a public constant.
-    pub fn expected_batch(&self) -> f64 {
-        self.settings.expected_batch()
+    /// By what the noisy sum of a step, counted from 0, is divided: a public number.
+    pub fn expected_batch(&self, step: u64) -> f64 {
+        self.settings.expected_batch(step)
     }
 
-    /// The variance of the noise in one coordinate of a step's mean gradient; with cyclic batches, before the noise is correlated.
-    pub fn noise_variance(&self) -> f64 {
-        self.law.variance(self.sigma / self.expected_batch())
+    /// The variance of the noise in one coordinate of the mean gradient of a step, counted from 0; with cyclic batches, before the noise is
+    /// correlated.
+    pub fn noise_variance(&self, step: u64) -> f64 {
+        self.law.variance(self.sigma / self.expected_batch(step))
+    }
+
+    /// The mean of the noise variances of the steps up to this one, in which a step weighs `decay` times as much as the next: the noise in
+    /// a second moment that decays so. Where batches do not grow it is that of every step.
+    pub(crate) fn decayed_variance(&self, step: u64, decay: f64) -> f64 {
+        let steps = step.saturating_add(1);
+        let after = |first: u64| libm::pow(decay, (steps - first) as f64);
+        let whole = 1.0 - after(0);
+        let (mut start, mut sum) = (0, 0.0);
+        for stage in self.settings.reached(steps).into_iter().filter(|stage| stage.steps > 0) {
+            let end = start + stage.steps;
+            sum += (after(end) - after(start)) / whole * self.noise_variance(start);
+            start = end;
+        }
+        sum
     }
 
     /// Quantile clipping, and how its steps divide their sensitivity; none for a fixed clipping norm.
     pub(crate) fn quantile(&self) -> Option<(QuantileClipping, Division)> {
         match &self.settings.clipping {
-            Clipping::Quantile(rule) => Some((*rule, rule.division(self.sigma, self.expected_batch()))),
+            // Batches do not grow with it.
+            Clipping::Quantile(rule) => Some((*rule, rule.division(self.sigma, self.expected_batch(0)))),
             _ => None,
         }
     }
@@ -416,34 +456,48 @@ impl PrivacyPlan {
     }
 
     /// What one step costs; with cyclic batches, what all steps cost together.
-    pub fn event(&self) -> &Event {
-        &self.event
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] where batches grow: steps of different stages cost differently, as [`events`](Self::events) says.
+    pub fn event(&self) -> Result<&Event, TrainError> {
+        refuse_growth(self, "steps of different stages cost differently: ask for the events of a run")?;
+        Ok(&self.events[0])
+    }
+
+    /// What so many steps cost together, from the first one on. With cyclic batches it is what all steps cost.
+    ///
+    /// # Guarantee
+    /// The events that a run is charged for, that its ε is computed from and that its certificate states: every stage that was reached has
+    /// one, of its own sampling rate, with the number of its steps.
+    ///
+    /// # Reference
+    /// The crate's proof, section 5 and "Batches that grow".
+    pub fn events(&self, steps: u64) -> Vec<Event> {
+        if self.settings.cyclic.is_some() {
+            return self.events.clone();
+        }
+        let repeated =
+            |(event, count): (&Event, u64)| Event::Repeated { count, event: Box::new(event.clone()) };
+        let counts = self.settings.counts(steps);
+        self.events.iter().zip(counts).filter(|(_, count)| *count > 0).map(repeated).collect()
     }
 
     /// The noise of all steps, which the permit pays for.
     pub(crate) fn paid_noise(&self, permit: &mut Permit) -> Result<StepNoise, TrainError> {
         match (self.settings.cyclic, &*self.noise) {
             (Some(_), BulkNoise::Gaussian(noise)) => {
-                StepNoise::together(*noise, permit, &self.event, self.settings.steps)
+                StepNoise::together(*noise, permit, self.event()?, self.settings.steps)
             }
-            _ => StepNoise::new((*self.noise).clone(), permit, &self.whole()),
+            _ => StepNoise::new((*self.noise).clone(), permit, &self.events(self.settings.steps)),
         }
     }
 
-    /// What all steps cost, as one event.
-    pub(crate) fn whole(&self) -> Event {
-        if self.settings.cyclic.is_some() {
-            return (*self.event).clone();
-        }
-        Event::Repeated { count: self.settings.steps, event: self.event.clone() }
-    }
-
-    /// What a run of all steps costs: the event that a permit for it must cover.
+    /// What a run of all steps costs: the events that a permit for it must cover.
     ///
     /// # Errors
     /// [`TrainError::Invalid`] for an event without meaning.
     pub fn charges(&self) -> Result<reticent_core::Plan, TrainError> {
-        Ok(reticent_core::Plan::new(vec![self.whole()])?)
+        Ok(reticent_core::Plan::new(self.events(self.settings.steps))?)
     }
 
     /// Charges a run of all steps.
@@ -483,7 +537,7 @@ impl PrivacyPlan {
     }
 
     /// The largest number of steps of this plan's kind that stays within a budget, also beyond the plan's own number;
-    /// 0 when not even one does. With cyclic batches the plan's own number, or 0.
+    /// 0 when not even one does. With cyclic batches the plan's own number, or 0; where batches grow, at most the plan's own number.
     ///
     /// # Errors
     /// As [`epsilon`](Self::epsilon).
@@ -543,12 +597,12 @@ fn event_at(settings: &PlanSettings, law: NoiseLaw, noise_multiplier: NoiseMulti
     }
 }
 
-/// The event on a sample of the units.
-fn sampled(settings: &PlanSettings, event: Event) -> Result<Event, InvalidValue> {
-    if settings.sampling_rate == 1.0 {
+/// The event on a sample of the units at this rate.
+fn sampled(rate: f64, event: Event) -> Result<Event, InvalidValue> {
+    if rate == 1.0 {
         return Ok(event);
     }
-    Ok(Event::PoissonSampled { rate: SamplingRate::new(settings.sampling_rate)?, event: Box::new(event) })
+    Ok(Event::PoissonSampled { rate: SamplingRate::new(rate)?, event: Box::new(event) })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod record;
 
 use crate::cuda::GuestNoise;
 use crate::cyclic::refuse_cyclic;
+use crate::growth::refuse_growth;
 use crate::noise::StepNoise;
 use crate::sampler::PoissonSampler;
 use crate::trainer::StopCause;
@@ -50,6 +51,7 @@ impl PrivateSteps {
     pub fn new(plan: PrivacyPlan, units: Units, permit: Permit) -> Result<Self, TrainError> {
         let settings = plan.settings();
         refuse_cyclic(&plan, "steps of another framework are sampled: leave it out")?;
+        refuse_growth(&plan, "steps of another framework are sampled at one rate: leave it out")?;
         if settings.clipping.further() > 0 || settings.clipping.profile().is_some() {
             let remedy = "gradients that are computed elsewhere are clipped by their norm: give flat, per-layer or automatic";
             return Err(TrainError::invalid("clipping", "quantile or encoded", remedy));
@@ -59,7 +61,7 @@ impl PrivateSteps {
             let remedy = format!("give the number of units there are, {}", units.len());
             return Err(TrainError::invalid("size", settings.size, remedy));
         }
-        let sampler = PoissonSampler::new(SamplingRate::new(settings.sampling_rate)?)?;
+        let sampler = PoissonSampler::new(SamplingRate::new(settings.constant_rate()?)?)?;
         let (noise, allowed) = (paid(&plan, permit)?, settings.steps);
         let (entropy, selection) = (Entropy::new()?, Selection::default());
         Ok(Self {
@@ -298,7 +300,7 @@ fn paid(plan: &PrivacyPlan, mut permit: Permit) -> Result<StepNoise, TrainError>
     if let Some(session) = permit.neighboring().filter(|own| *own != asked) {
         return Err(NoiseError::Relation { session, asked }.into());
     }
-    StepNoise::new(plan.noise().clone(), &mut permit, &plan.whole())
+    StepNoise::new(plan.noise().clone(), &mut permit, &plan.events(plan.steps()))
 }
 
 /// Runs work on so many threads, the caller's included.

@@ -12,6 +12,7 @@ fn plan(steps: u64, size: u64) -> PrivacyPlan {
         clipping: Clipping::Flat { norm: 2.0 },
         dimension: 1000,
         cyclic: None,
+        growth: None,
     };
     PrivacyPlan::new(settings, 1.5, 1e-5).unwrap()
 }

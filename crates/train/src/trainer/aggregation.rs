@@ -4,12 +4,13 @@ use super::contribution::{check_grid, refuse_quantile};
 use super::{Progress, Recipe, StopCause, TrainingTerms};
 use crate::checkpoint::Ledger;
 use crate::cyclic::{Correlation, refuse_cyclic};
-use crate::denoise::Denoiser;
+use crate::denoise::{Denoiser, Denoising};
 use crate::engine::{Engine, FixedSum, Weights};
 use crate::evaluate::{Evaluation, evaluate, judge_each};
+use crate::growth::refuse_growth;
 use crate::noise::StepNoise;
 use crate::optimizer::StepInput;
-use crate::{Clipping, Examples, Layout, PrivacyPlan, TrainError};
+use crate::{Clipping, Examples, Layout, OptimizerSettings, PrivacyPlan, TrainError};
 use reticent_core::{Certificate, Epsilon, Permit};
 use reticent_noise::NoiseError;
 use std::time::Instant;
@@ -154,6 +155,7 @@ impl Aggregation {
         };
         refuse_quantile(plan)?;
         refuse_cyclic(plan, "parties sample their batches: leave it out")?;
+        refuse_growth(plan, "parties sample at one rate in every step: leave it out")?;
         check_grid(first.grid(), plan)?;
         let mut total = first.clone();
         others.iter().try_for_each(|sum| total.merge(sum))?;
@@ -178,6 +180,12 @@ impl Aggregation {
         self.is_repeatable = true;
     }
 
+    /// The number of the next step, from 0, which decides its batch. Where batches grow, a step that may have been seen is never taken again
+    /// under its number: the stages that were sampled are those that count. With cyclic batches it is the number of rows released here.
+    pub(super) fn next_step(&self) -> u64 {
+        self.correlation.as_ref().map_or(self.counted, |own| own.rows())
+    }
+
     /// Refuses a step that would be one too many.
     pub(super) fn check_unfinished(&self) -> Result<(), TrainError> {
         if self.is_finished() {
@@ -194,7 +202,7 @@ impl Aggregation {
     /// The second half of a step: noise on the engine's sum, and new weights. With a plan the divisor is the plan's,
     /// whatever is given here.
     pub(super) fn finish(&mut self, divisor: f64) -> Result<Progress, TrainError> {
-        let rate = self.rate();
+        let (rate, step) = (self.rate(), self.next_step());
         let (divisor, noise_variance) = match (&self.terms, &mut self.noise) {
             (TrainingTerms::Private(plan), Some(noise)) => {
                 let exact = match &mut self.correlation {
@@ -221,16 +229,19 @@ impl Aggregation {
                     (Some((rule, parts)), Some(norm)) => {
                         // The sum is in units of the clipping norm, and what was counted decides the next one.
                         let count = self.engine.read_count()?.unwrap_or(0.0);
-                        let unclipped = parts.unclipped(f64::from(count), plan.expected_batch());
+                        let unclipped = parts.unclipped(f64::from(count), plan.expected_batch(step));
                         self.threshold = Some(rule.next(norm, unclipped));
                         let unit = norm / parts.gradient;
-                        (plan.expected_batch() / unit, Some(plan.noise_variance() * unit * unit))
+                        (plan.expected_batch(step) / unit, Some(plan.noise_variance(step) * unit * unit))
                     }
                     // How much noise is left after denoising is not known.
                     _ => {
                         let spread = self.correlation.as_ref().map_or(1.0, |own| own.mean_variance());
-                        let variance = self.denoiser.is_none().then(|| plan.noise_variance() * spread);
-                        (plan.expected_batch(), variance)
+                        let variance = match self.recipe.optimizer {
+                            OptimizerSettings::Adam(adam) => plan.decayed_variance(step, adam.beta2),
+                            OptimizerSettings::Sgd { .. } => plan.noise_variance(step),
+                        };
+                        (plan.expected_batch(step), self.denoiser.is_none().then_some(variance * spread))
                     }
                 }
             }
@@ -406,6 +417,12 @@ fn denoiser(
         (Some(rule), TrainingTerms::Private(plan)) if plan.settings().cyclic.is_some() => {
             let remedy =
                 "the rules are for noise that is independent between steps: leave it out with cyclic batches";
+            Err(TrainError::invalid("denoise", rule, remedy))
+        }
+        (Some(rule @ Denoising::Wiener), TrainingTerms::Private(plan))
+            if plan.settings().growth.is_some() =>
+        {
+            let remedy = "it compares sums of different steps, which grow with the batch: give james-stein, or leave it out";
             Err(TrainError::invalid("denoise", rule, remedy))
         }
         (Some(rule), TrainingTerms::Private(plan)) => {

@@ -3,6 +3,7 @@
 use super::share::{Sampling, Share};
 use crate::cyclic::refuse_cyclic;
 use crate::engine::{Engine, FixedGrid, FixedSum};
+use crate::growth::refuse_growth;
 use crate::{Clipping, Examples, Layout, PrivacyPlan, TrainError, Units};
 use std::sync::Arc;
 
@@ -43,6 +44,7 @@ impl Contribution {
         super::check_dimension(plan, engine.layout())?;
         refuse_quantile(plan)?;
         refuse_cyclic(plan, "parties sample their batches: leave it out")?;
+        refuse_growth(plan, "parties sample at one rate in every step: leave it out")?;
         check_grid(&grid, plan)?;
         // Refuses a number that the grid has no room for.
         FixedSum::new(grid, most_units)?;
@@ -51,7 +53,7 @@ impl Contribution {
             return Err(TrainError::invalid("most_units", most_units, remedy));
         }
         let clipping = settings.clipping.clone();
-        let sampling = Sampling::poisson(settings.sampling_rate)?;
+        let sampling = Sampling::poisson(settings.constant_rate()?)?;
         let share = Share::new(&*engine, examples, units, sampling, Some(clipping.clone()))?;
         Ok(Self { engine, share, clipping, grid, most_units })
     }

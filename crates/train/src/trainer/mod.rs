@@ -90,7 +90,7 @@ impl Trainer {
         }
         let sampling = match settings.cyclic {
             Some(own) => Sampling::cyclic(own, units.len())?,
-            None => Sampling::poisson(settings.sampling_rate)?,
+            None => Sampling::staged(settings)?,
         };
         let clipping = settings.clipping.clone();
         let share = Share::new(&*engine, examples, units, sampling, Some(clipping))?;
@@ -193,7 +193,7 @@ impl Trainer {
         found.transpose()
     }
 
-    /// One step: sample, clip and add up, add noise, divide by the public constant, move the weights.
+    /// One step: sample, clip and add up, add noise, divide by the step's public divisor, move the weights.
     ///
     /// # Errors
     /// [`TrainError::Finished`] when all steps are taken or counted; what the engine refuses. The weights have not
@@ -204,9 +204,8 @@ impl Trainer {
         if let Some(clipping) = aggregation.step_clipping() {
             share.set_clipping(clipping);
         }
-        if let Some(correlation) = &aggregation.correlation {
-            share.set_step(correlation.rows());
-        }
+        let step = aggregation.next_step();
+        share.set_step(step);
         let Aggregation { engine, noise, .. } = &mut *aggregation;
         match noise {
             // An adversary has no plan beside it, and so no noise.
@@ -231,7 +230,7 @@ impl Trainer {
             None => share.sum_on(&mut **engine, &|| ())?,
         }
         let divisor = match &aggregation.terms {
-            TrainingTerms::Private(plan) => plan.expected_batch(),
+            TrainingTerms::Private(plan) => plan.expected_batch(step),
             TrainingTerms::NonPrivate(baseline) => share.divisor(baseline),
         };
         aggregation.finish(divisor)

@@ -2,9 +2,10 @@
 
 use crate::cyclic::{CyclicBatches, CyclicSampler};
 use crate::engine::{Background, Engine};
+use crate::growth::StagedSampler;
 use crate::sampler::{PoissonSampler, Repeated, Shuffler, Units};
 use crate::trainer::Batching;
-use crate::{Baseline, Clipping, Examples, Selection, TrainError};
+use crate::{Baseline, Clipping, Examples, PlanSettings, Selection, TrainError};
 use reticent_core::SamplingRate;
 use reticent_noise::Entropy;
 use reticent_noise::entropy::Repeatable;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 /// Where the units of a step come from. What is private draws from [`Entropy`] and from nothing else.
 pub(crate) enum Sampling {
     Poisson { sampler: PoissonSampler, entropy: Box<Entropy> },
+    Staged { sampler: StagedSampler, entropy: Box<Entropy> },
     Shuffled { shuffler: Shuffler, entropy: Box<Entropy> },
     Cyclic { sampler: CyclicSampler, entropy: Box<Entropy> },
     Repeated(Box<Repeatable>, Batch),
@@ -29,6 +31,11 @@ impl Sampling {
     pub(crate) fn poisson(rate: f64) -> Result<Self, TrainError> {
         let sampler = PoissonSampler::new(SamplingRate::new(rate)?)?;
         Ok(Self::Poisson { sampler, entropy: Box::new(Entropy::new()?) })
+    }
+
+    /// Every unit independently, with fresh randomness, at the rate that the plan has for each step.
+    pub(crate) fn staged(settings: &PlanSettings) -> Result<Self, TrainError> {
+        Ok(Self::Staged { sampler: StagedSampler::new(settings)?, entropy: Box::new(Entropy::new()?) })
     }
 
     /// Batches of so many units that are drawn here, once.
@@ -60,6 +67,7 @@ impl Sampling {
     pub(crate) fn sample(&mut self, units: &Units, selection: &mut Selection) {
         match self {
             Self::Poisson { sampler, entropy } => sampler.sample(units, entropy, selection),
+            Self::Staged { sampler, entropy } => sampler.sample(units, entropy, selection),
             Self::Shuffled { shuffler, entropy } => shuffler.sample(units, &mut **entropy, selection),
             Self::Cyclic { sampler, entropy } => sampler.sample(units, entropy, selection),
             Self::Repeated(bits, Batch::Poisson(sampler)) => sampler.sample(units, bits, selection),
@@ -99,10 +107,12 @@ impl Share {
         self.clipping = Some(clipping);
     }
 
-    /// Says which step comes next, from 0, where batches are cyclic.
+    /// Says which step comes next, from 0, where its batch depends on that.
     pub(crate) fn set_step(&mut self, step: u64) {
-        if let Sampling::Cyclic { sampler, .. } = &mut self.sampling {
-            sampler.set_step(step);
+        match &mut self.sampling {
+            Sampling::Cyclic { sampler, .. } => sampler.set_step(step),
+            Sampling::Staged { sampler, .. } => sampler.set_step(step),
+            _ => {}
         }
     }
 

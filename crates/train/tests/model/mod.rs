@@ -133,6 +133,7 @@ pub(crate) fn settings(size: u64, rate: f64, steps: u64) -> PlanSettings {
         clipping: Clipping::Flat { norm: 1.0 },
         dimension: 9,
         cyclic: None,
+        growth: None,
     }
 }
 
