@@ -29,7 +29,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-EPSILON, DELTA = 3, 1e-5
+EPSILON, DELTA, CLIP = 3, 1e-5, 0.1
+# What the command has where nothing else is given.
+FREEDOM, GAIN = 9, 4
 DATASETS = {
     "mnist": {"model": "cnn-mnist-tanh", "size": 60000, "epochs": 5, "batch": 512, "lr": 0.5},
     "fashion_mnist": {"model": "cnn-mnist-tanh", "size": 60000, "epochs": 5, "batch": 2048, "lr": 4},
@@ -59,7 +61,7 @@ def command(reticent, data, dataset, arm, quick):
     rate = own["lr"] / 5 if "weighted" in arm else own["lr"]
     words = [reticent, "train", str(Path(data) / dataset), "--model", own["model"], "--epsilon", EPSILON]
     words += ["--delta", DELTA, "--dataset-size", own["size"], "--epochs", 0.2 if quick else own["epochs"]]
-    words += ["--batch-size", own["batch"], "--clip", 0.1, "--lr", rate, "--momentum", 0.9, "--threads", 1]
+    words += ["--batch-size", own["batch"], "--clip", CLIP, "--lr", rate, "--momentum", 0.9, "--threads", 1]
     return [str(word) for word in [*words, *ARMS[arm], "--json"]]
 
 
@@ -153,12 +155,15 @@ def section(results):
     titles = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
     found, where = results["summary"], results["machine"]
     shown = [dataset for dataset in DATASETS if dataset in found]
+    epochs = " or ".join(str(count) for count in sorted({DATASETS[dataset]["epochs"] for dataset in shown}))
     lines = [
         "## Encoded gradients, Student-t noise and denoising",
         "",
         f"Test accuracy in % at ε = {results['epsilon']}, δ = {results['delta']}: mean and 95 % interval over the runs in brackets, and",
         "the noise multiplier (σ or the scale of the t law over the clipping norm). Recipes are published ones, with fewer epochs; nothing was",
-        f"tuned. {where['cpu']}, {where['cores']} cores, {where['date']}; one thread a run. Script: `bench/encoding/run.py`.",
+        f"tuned. All runs have {epochs} epochs and clipping norm {CLIP}, Student-t noise has {FREEDOM} degrees of freedom, encoded",
+        f"gradients have gain {GAIN}, and rows with `weighted` have a fifth of the learning rate.",
+        f"{where['cpu']}, {where['cores']} cores, {where['date']}; one thread a run. Script: `bench/encoding/run.py`.",
         "",
         "| noise | " + " | ".join(titles[dataset] for dataset in shown) + " |",
         "|---|" + "---|" * len(shown),

@@ -49,6 +49,14 @@ MODELS = {
         ),
         pictures,
     ),
+    "wide convolutions": (
+        lambda: nn.Sequential(
+            nn.Conv2d(3, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(),
+            nn.Conv2d(64, 65, 2, padding=1, dilation=2, padding_mode="circular"), nn.ReLU(), nn.Flatten(),
+            nn.Linear(65 * 144, 3),
+        ),
+        lambda: torch.randn(ROWS, 3, 12, 12),
+    ),
     "attention": (
         lambda: nn.Sequential(
             nn.Embedding(30, 16), nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True), nn.Flatten(),

@@ -89,21 +89,22 @@ class Forked(nn.Module):
 
 
 def test_norms_that_are_found_together_are_those_of_single_terms():
-    from reticent.torch.terms import joint_squared
+    from reticent.torch.joint import joint_squared
 
     torch.set_default_dtype(torch.float32)
     model, x = Forked(), torch.randn(20, 9)
     found = tapped_terms(model, (x,), lambda model, given: random_loss(model(*given)), 20)
     terms = [term for own in found.values() for _, term in own]
     joint, rest = joint_squared(terms)
-    # Four weights and three biases are found together.
-    assert len(terms) == 11 and len(rest) == 4
+    # Four weights are found together.
+    assert len(terms) == 11 and len(rest) == 7
     expected = torch.stack([term.squared() for term in terms]).sum(0)
     assert torch.allclose(joint + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
 
 
 def test_what_is_not_finite_stays_so_when_norms_are_found_together():
-    from reticent.torch.terms import Outer, joint_squared
+    from reticent.torch.joint import joint_squared
+    from reticent.torch.terms import Outer
 
     torch.set_default_dtype(torch.float32)
     a, b = torch.randn(6, 1, 1, 5), torch.randn(6, 1, 1, 4)
@@ -133,6 +134,30 @@ def test_convolution(dimensions, options):
     size = {1: (11,), 2: (8, 7), 3: (6, 5, 6)}[dimensions]
     first = kind(4, 4, 3, padding=1)
     compare(nn.Sequential(first, nn.Tanh(), kind(4, 8, 3, **options)), (torch.randn(3, 4, *size),))
+
+
+@pytest.mark.parametrize("padding", [0, 2, (1, 3)])
+@pytest.mark.parametrize("size, dilation", [((3, 3), (1, 1)), ((1, 1), (1, 1)), ((2, 4), (1, 2)), ((3, 2), (2, 1))])
+def test_shifted_rows_give_the_gradients_of_a_convolution(size, dilation, padding):
+    from reticent.torch.layers.shifted import Shifted
+
+    layer = nn.Conv2d(4, 5, size, padding=padding, dilation=dilation, bias=False)
+    x = torch.randn(6, 4, 9, 10)
+    output = layer(x)
+    b = torch.randn_like(output)
+    loops = [torch.autograd.grad(layer(x[row : row + 1]), layer.weight, b[row : row + 1])[0] for row in range(6)]
+    expected = torch.stack(loops)
+    term = Shifted(lambda: nn.functional.pad(x, layer._reversed_padding_repeated_twice), b, size, dilation)
+    with torch.no_grad():
+        assert torch.allclose(term.squared(), expected.square().sum((1, 2, 3, 4)))
+        assert torch.allclose(term.full().reshape(expected.shape), expected)
+        factors, into = torch.rand(6), torch.zeros(layer.weight.numel())
+        term.add(factors, into)
+        assert torch.allclose(into.view_as(layer.weight), torch.einsum("r,roihw->oihw", factors, expected))
+        bad = torch.tensor([False, True, False, False, False, True])
+        spared, into = term.without(bad), torch.zeros(layer.weight.numel())
+        spared.add(torch.ones(6), into)
+        assert torch.allclose(into.view_as(layer.weight), expected[~bad].sum(0))
 
 
 def test_convolution_of_uneven_kernels():

@@ -17,8 +17,9 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from ..errors import RequestError
 from . import refusals
+from .sums import part
 from .taps import Place
-from .terms import Term
+from .terms import Term, finest
 
 if TYPE_CHECKING:
     from .run import Run
@@ -36,7 +37,7 @@ LOW_TOLERANCE = 0.1
 
 def made_up(values: Any, rows: int, count: int, axis: int, form: tuple[int, int, bool], seed: int) -> Any:
     """Values of the same form with ``count`` examples, drawn from a seed."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator("cpu").manual_seed(seed)
     least, kinds, truth = form
 
     def one(item: Any) -> Any:
@@ -47,10 +48,10 @@ def made_up(values: Any, rows: int, count: int, axis: int, form: tuple[int, int,
         shape = list(item.shape)
         shape[axis] = count
         if item.is_floating_point():
-            return torch.randn(shape, generator=generator).to(item)
+            return torch.randn(shape, generator=generator, device="cpu").to(item)
         if item.dtype == torch.bool:
             return torch.full(shape, truth, device=item.device)
-        return (torch.randint(0, kinds, shape, generator=generator) + least).to(item)
+        return (torch.randint(0, kinds, shape, generator=generator, device="cpu") + least).to(item)
 
     return tree_map(one, values)
 
@@ -102,8 +103,8 @@ def restore(kept: list[tuple[nn.Module, str, Tensor, Tensor]]) -> None:
 
 
 @contextmanager
-def undisturbed(run: Run) -> Iterator[None]:
-    """Puts back what a forward pass may change."""
+def undisturbed(run: Run) -> Iterator[bool]:
+    """Puts back what a forward pass may change. Tells whether cuDNN is in use, which it is not meanwhile."""
     module, taps = run.module, run.taps
     kept = kept_by(module)
     modes = [(own, own.training) for own in module.modules()]
@@ -114,7 +115,7 @@ def undisturbed(run: Run) -> Iterator[None]:
     torch.backends.cudnn.enabled = False
     try:
         with torch.random.fork_rng(devices=devices), torch.autocast(run.sum.device.type, enabled=False):
-            yield
+            yield cudnn
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         torch.backends.cudnn.enabled = cudnn
@@ -128,8 +129,8 @@ def undisturbed(run: Run) -> Iterator[None]:
 
 
 class _Check:
-    def __init__(self, run: Run, args: Any, kwargs: Any) -> None:
-        self.run, self.given = run, (args, kwargs)
+    def __init__(self, run: Run, args: Any, kwargs: Any, has_cudnn: bool) -> None:
+        self.run, self.given, self.has_cudnn = run, (args, kwargs), has_cudnn
         assert run.batch is not None
         self.rows, self.axis = run.batch.rows, 0 if run.batch_first else 1
         self.form = FORMS[0]
@@ -234,8 +235,9 @@ class _Check:
     def weights(self) -> dict[str, tuple[float, float]]:
         """Two numbers of every parameter that tell whether it was changed."""
         with torch.no_grad():
+            kind = finest(self.run.sum.device)
             return {
-                name: (float(own.sum(dtype=torch.float64)), float(torch.linalg.vector_norm(own, dtype=torch.float64)))
+                name: (float(own.sum(dtype=kind)), float(torch.linalg.vector_norm(own, dtype=kind)))
                 for name, own in self.run.module.named_parameters()
                 if own.is_floating_point()
             }
@@ -266,7 +268,8 @@ class _Check:
         total: Tensor | None = None
         for place, own in enumerate(self.outputs(inputs)):
             flat = own.reshape(3, -1)
-            weights = torch.randn(flat.shape[1], generator=torch.Generator().manual_seed(place)).to(flat)
+            generator = torch.Generator("cpu").manual_seed(place)
+            weights = torch.randn(flat.shape[1], generator=generator, device="cpu").to(flat)
             part = (flat * weights).sum(1) / flat.shape[1] ** 0.5
             total = part if total is None else total + part
         assert total is not None
@@ -283,17 +286,19 @@ class _Check:
         squared, summed = self.by_autograd(inputs, parameters, weights)
         found: list[tuple[Place, Term]] = []
         run.taps.rows, run.taps.is_forced, run.taps.listener = 3, True, found.extend
-        losses = self.losses(inputs)
-        if not losses.requires_grad:
-            raise refusals.misuse("module", "no output depends on a trained parameter")
-        losses.sum().backward()
+        with self.as_trained():
+            losses = self.losses(inputs)
+            if not losses.requires_grad:
+                raise refusals.misuse("module", "no output depends on a trained parameter")
+            losses.sum().backward()
         run.taps.rows = None
-        own_squared = {own: torch.zeros(3, dtype=torch.float64, device=run.sum.device) for own in parameters}
+        kind = finest(run.sum.device)
+        own_squared = {own: torch.zeros(3, dtype=kind, device=run.sum.device) for own in parameters}
         own_summed = {own: torch.zeros(own.numel(), dtype=run.sum.kind, device=own.device) for own in parameters}
         with torch.no_grad():
             for place, term in found:
                 parameter, start, end = place
-                own_squared[parameter] += term.squared().double()
+                own_squared[parameter] += term.squared().to(kind)
                 width = parameter.numel() // (parameter.shape[0] if parameter.dim() else 1)
                 term.add(weights, own_summed[parameter][start * width : end * width])
         tolerance = self.tolerance
@@ -301,12 +306,24 @@ class _Check:
         for own, name in run.names.items():
             length = float(squared[own].max().sqrt())
             far = float((own_squared[own].sqrt() - squared[own].sqrt()).abs().max())
-            other = float((own_summed[own] - summed[own]).double().norm())
+            other = float((own_summed[own] - summed[own]).to(kind).norm())
             if far > tolerance * (length + 0.03 * scale) or other > tolerance * (3 * length + 0.1 * scale):
                 raise refusals.layer(
                     name,
                     "its gradient is not seen example by example: use the parameter through its own layer, or freeze it",
                 )
+
+    @contextmanager
+    def as_trained(self) -> Iterator[None]:
+        """Computes with the kernels that train the module, those of cuDNN among them, in full precision."""
+        from .run import full_precision
+
+        with full_precision():
+            torch.backends.cudnn.enabled = self.has_cudnn
+            try:
+                yield
+            finally:
+                torch.backends.cudnn.enabled = False
 
     def by_autograd(
         self, inputs: Any, parameters: list[nn.Parameter], weights: Tensor
@@ -320,7 +337,7 @@ class _Check:
         squared: dict[nn.Parameter, list[Tensor]] = {own: [] for own in parameters}
         for example in range(3):
             for own, gradient in zip(parameters, self.gradients(losses[example], parameters), strict=True):
-                squared[own].append(gradient.double().square().sum())
+                squared[own].append(gradient.to(finest(gradient.device)).square().sum())
         summed = dict(zip(parameters, self.gradients((losses * weights).sum(), parameters), strict=True))
         for own in parameters:
             own.requires_grad_(False)
@@ -347,11 +364,10 @@ class _Check:
             flat = torch.zeros(run.sum.length, dtype=run.sum.kind, device=run.sum.device)
             weights = torch.zeros(count, device=run.sum.device)
             weights[example] = float(count) if run.loss_reduction == "mean" else 1.0
+            parts = run.sum.split(flat)
             with torch.no_grad():
-                for (parameter, start, end), term in collected:
-                    width = parameter.numel() // (parameter.shape[0] if parameter.dim() else 1)
-                    offset = run.sum.offsets[parameter]
-                    term.add(weights, flat[offset + start * width : offset + end * width])
+                for place, term in collected:
+                    term.add(weights, part(parts, place))
             found.append(flat)
         return found
 
@@ -454,8 +470,8 @@ class _Check:
 
 def check(run: Run, args: Any, kwargs: Any) -> None:
     """Checks a module with made-up inputs of the shapes of these."""
-    with undisturbed(run), torch.enable_grad():
-        own = _Check(run, args, kwargs)
+    with undisturbed(run) as has_cudnn, torch.enable_grad():
+        own = _Check(run, args, kwargs, has_cudnn)
         own.find_form()
         own.check_buffers()
         own.check_memory()
@@ -475,9 +491,9 @@ def check(run: Run, args: Any, kwargs: Any) -> None:
 def find_layouts(run: Run, args: Any, kwargs: Any) -> None:
     """Finds where examples are in every layer, without any other check. A module that cannot compute with made-up inputs has them in
     front of every layer; one with parameters of its own is refused then."""
-    with undisturbed(run), torch.enable_grad():
+    with undisturbed(run) as has_cudnn, torch.enable_grad():
         try:
-            _Check(run, args, kwargs).find_form()
+            _Check(run, args, kwargs, has_cudnn).find_form()
         except RequestError:
             if run.taps.has_copies:
                 raise

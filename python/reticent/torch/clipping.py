@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from .._refusals import one_of
@@ -44,8 +45,11 @@ class Clipping:
         measured. A unit with a norm that is not finite gets the factor 0 everywhere."""
         bound = self.norm * (1.0 - MARGIN)
         groups = squared.shape[1]
-        total = squared if groups == 1 else squared.sum(1, keepdim=True)
         # Factors below 1e-30 would lose their digits in single precision. What is not a number is neither.
+        if self.kind == "flat" and groups == 1:
+            found = squared.rsqrt().mul_(bound).clamp_max_(scale)
+            return F.threshold_(found, 1e-30 * scale, 0.0).nan_to_num_(0.0)
+        total = squared if groups == 1 else squared.sum(1, keepdim=True)
         good = (total if groups == 1 else squared.amin(1, keepdim=True)) >= 0
         good &= total <= (1e30 * bound / scale) ** 2
         if self.kind == "automatic":

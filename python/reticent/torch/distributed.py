@@ -20,6 +20,7 @@ from .. import _native
 from .._core import brief, load, request
 from .._refusals import invalid
 from . import refusals
+from .terms import finest
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ class Group:
 
     def add(self, total: Tensor) -> Tensor:
         """The sum of all processes' numbers; in process 0 only."""
-        placed = self._placed(total.to(torch.float64, copy=True))
+        placed = self._placed(total.to(finest(total.device), copy=True))
         dist.reduce(placed, dst=self.main, op=dist.ReduceOp.SUM, group=self.own)
         return placed
 
@@ -139,7 +140,7 @@ class Group:
         self.same("process_group", self.place, "take the same number of steps in every process")
         self.same("max_physical_batch_size", most, "give the same in every process")
         with torch.no_grad():
-            total = sum(float(own.detach().double().abs().sum()) for own in module.parameters())
+            total = sum(float(own.detach().to(finest(own.device)).abs().sum()) for own in module.parameters())
         for rank, other in enumerate(self.gather(total)):
             if not abs(other - total) <= CLOSE * abs(total) and other == other:
                 remedy = "load the same checkpoint, and change the learning rate in the same way, in every process"

@@ -34,7 +34,9 @@ class Outsiders:
         self.passes += 1
         # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely.
         if self.passes & (self.passes - 1) == 0:
-            self.optimizers.update(item for item in gc.get_objects() if _is_optimizer(item))
+            kinds = {id(kind) for kind in _kinds(Optimizer)}
+            found = [item for item in gc.get_objects() if id(type(item)) in kinds]
+            self.optimizers.update(item for item in found if "param_groups" in item.__dict__)
         for optimizer in list(self.optimizers):
             for group in optimizer.param_groups:
                 for other in group["params"]:
@@ -46,8 +48,13 @@ class Outsiders:
                         )
 
 
-def _is_optimizer(item: Any) -> bool:
-    return issubclass(type(item), Optimizer) and "param_groups" in item.__dict__
+def _kinds(kind: type) -> set[type]:
+    """A class and all classes derived from it."""
+    found = {kind}
+    for own in kind.__subclasses__():
+        if own not in found:
+            found |= _kinds(own)
+    return found
 
 
 def _is_reached(parameter: torch.Tensor) -> bool:

@@ -15,12 +15,13 @@ from .._core import load
 from . import refusals
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
+from .joint import Column
 from .layers import attach_all
 from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
 from .taps import Place, Taps
-from .terms import Term, total_squared
+from .terms import Term, finest
 
 
 class Run:
@@ -222,27 +223,36 @@ class Run:
         self.sum.join()
         with full_precision():
             self.sum.check_products()
-            columns: list[list[Term]] = [[] for _ in range(self.count_of_groups)]
+            found_by: list[list[tuple[Place, Term]]] = [[] for _ in range(self.count_of_groups)]
             for place, term in found:
-                columns[self.groups[place[0]]].append(term)
-            summed = [self._column(own, batch.rows) for own in columns]
+                found_by[self.groups[place[0]]].append((place, term))
+            columns = [Column.of(own) for own in found_by]
+            summed = [self._squared(own, batch.rows) for own in columns]
             squared = torch.stack(summed, 1) if len(summed) > 1 else summed[0].unsqueeze(1)
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
             unit = None if batch.unit is None else batch.unit.to(squared.device)
             factors = self.clipping.row_factors(squared, scale, unit, batch.units)
-            if float(factors.amin()) == 0.0:
-                bad = (factors == 0).all(1)
-                found = [(place, term.without(bad)) for place, term in found]
-            weights = factors.to(self.sum.kind).unbind(1)
-            for place, term in found:
-                term.add(weights[self.groups[place[0]]], self.sum.view(place))
+            least = Later(factors.amin())
+            if self.sum.is_empty:
+                # A GPU adds up before the CPU knows the smallest factor: a sum with nothing else in it can be made anew.
+                self._add(columns, factors)
+                if least.read() == 0.0:
+                    self.sum.clear()
+                    self._add(columns, factors, (factors == 0).all(1))
+            else:
+                self._add(columns, factors, (factors == 0).all(1) if least.read() == 0.0 else None)
 
-    def _column(self, terms: list[Term], rows: int) -> Tensor:
+    def _add(self, columns: list[Column], factors: Tensor, bad: Tensor | None = None) -> None:
+        """Adds weighted gradients to the sum. Those of bad examples count for nothing; they may not be finite."""
+        for own, weights in zip(columns, factors.to(self.sum.kind).unbind(1), strict=True):
+            own.add(weights, self.sum.view, bad)
+
+    def _squared(self, column: Column, rows: int) -> Tensor:
         """The squared norm of every example in one group of parameters."""
-        if not terms:
-            return torch.zeros(rows, dtype=torch.float64, device=self.sum.device)
-        return total_squared(terms)
+        if column.is_empty:
+            return torch.zeros(rows, dtype=finest(self.sum.device), device=self.sum.device)
+        return column.squared()
 
     # Step.
 
@@ -397,6 +407,25 @@ class Run:
                 return None
             self.own_steps.extend()
         return self.own_steps.sample()
+
+
+class Later:
+    """A number that the CPU reads after it has given a GPU more work."""
+
+    def __init__(self, number: Tensor) -> None:
+        self.number = number
+        self.event: Any = None
+        if number.is_cuda:
+            self.number = torch.empty((), dtype=number.dtype, device="cpu", pin_memory=True)
+            self.number.copy_(number, non_blocking=True)
+            self.event = torch.cuda.Event()
+            self.event.record(torch.cuda.current_stream(number.device))
+
+    def read(self) -> float:
+        """The number, when it has been computed."""
+        if self.event is not None:
+            self.event.synchronize()
+        return float(self.number)
 
 
 def _is_compiled() -> bool:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from .. import _native
 from ..errors import ReticentError
 from . import refusals
-from .taps import Place
+from .taps import Place, stream_of
 
 
 class GradientSum:
@@ -24,33 +24,32 @@ class GradientSum:
         self.device = self.parameters[0].device
         is_double = any(own.dtype == torch.float64 for own in self.parameters)
         self.kind = torch.float64 if is_double else torch.float32
-        self.offsets: dict[nn.Parameter, int] = {}
-        self.length = 0
-        for own in self.parameters:
-            self.offsets[own] = self.length
-            self.length += own.numel()
-        #: The sum; none where nothing was added.
+        self.sizes = [own.numel() for own in self.parameters]
+        self.length = sum(self.sizes)
+        #: The sum, and the part of every parameter; none where nothing was added.
         self._sum: Tensor | None = None
+        self._parts: dict[nn.Parameter, Tensor] = {}
         self._host: Tensor | None = None
         #: What adds noise on a GPU, and whether there is nothing that does.
         self._gpu: _native.GpuNoise | None = None
         self._is_refused = self.device.type != "cuda" or self.kind != torch.float32 or torch.version.cuda is None
-        #: The stream of a GPU that used the buffers last.
+        #: The stream of a GPU that used the buffers last, and its handle.
         self._stream: Any = None
-        #: Whether products on a GPU are known to have all digits.
+        self._key: tuple[int, int] | None = None
+        #: Whether products are known to have all digits.
         self._is_exact = False
 
     def check_products(self) -> None:
-        """Refuses a GPU whose products have fewer digits than single precision, as settings of the environment can ask for."""
-        if self.device.type != "cuda" or self._is_exact:
+        """Refuses a device whose products have fewer digits than single precision, as settings of the environment can ask for."""
+        if self._is_exact:
             return
         digits = 1 + torch.arange(4096, device=self.device, dtype=torch.float32).view(64, 64) * torch.finfo(torch.float32).eps
         one = torch.eye(64, device=self.device, dtype=torch.float32)
         if not torch.equal(one @ digits, digits):
             raise refusals.misuse(
                 "module",
-                "the GPU multiplies with fewer digits than single precision has, and the guarantee rests on those: unset "
-                "NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_SINGLE_PRECISION",
+                "the device multiplies with fewer digits than single precision has, and the guarantee rests on those: unset "
+                "NVIDIA_TF32_OVERRIDE, CUBLAS_EMULATE_SINGLE_PRECISION and DNNL_DEFAULT_FPMATH_MODE",
             )
         self._is_exact = True
 
@@ -58,22 +57,36 @@ class GradientSum:
         """Has the current stream of a GPU wait for the one that used the buffers before."""
         if self.device.type != "cuda":
             return
+        key = stream_of(self.device.index)
+        if key == self._key:
+            return
         now = torch.cuda.current_stream(self.device)
-        if self._stream is not None and self._stream != now:
+        if self._stream is not None:
             now.wait_stream(self._stream)
             if self._sum is not None:
                 self._sum.record_stream(now)
-        self._stream = now
+        self._key, self._stream = key, now
 
     def clear(self) -> None:
         """Begins a new sum."""
         self._sum = None
+        self._parts = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self._sum is None
 
     def total(self) -> Tensor:
         """The sum so far."""
         if self._sum is None:
             self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
+            self._parts = self.split(self._sum)
         return self._sum
+
+    def split(self, total: Tensor) -> dict[nn.Parameter, Tensor]:
+        """The part of such a sum that belongs to every parameter."""
+        return dict(zip(self.parameters, total.split(self.sizes), strict=True))
 
     def take(self, total: Tensor) -> None:
         """Replaces the sum."""
@@ -81,13 +94,8 @@ class GradientSum:
 
     def view(self, place: Place) -> Tensor:
         """The part of the sum that belongs to a place."""
-        parameter, start, end = place
-        offset, size = self.offsets[parameter], parameter.numel()
-        flat = self.total()[offset : offset + size]
-        if parameter.dim() == 0 or (start, end) == (0, parameter.shape[0]):
-            return flat
-        width = size // parameter.shape[0]
-        return flat[start * width : end * width]
+        self.total()
+        return part(self._parts, place)
 
     @property
     def is_noised_elsewhere(self) -> bool:
@@ -98,7 +106,7 @@ class GradientSum:
         """The sum with the noise of a step: what may be shown of it."""
         gpu = self._on_gpu()
         if gpu is not None:
-            stream = torch.cuda.current_stream(self.device).cuda_stream
+            _, stream = stream_of(self.device.index)
             steps.add_noise_on(gpu, self.total().data_ptr(), stream)
             return self.shown()
         if self.device.type == "cpu" and self.kind == torch.float32:
@@ -106,7 +114,7 @@ class GradientSum:
             return self.shown()
         if self._host is None:
             pinned = self.device.type == "cuda"
-            self._host = torch.empty(self.length, dtype=torch.float32, pin_memory=pinned)
+            self._host = torch.empty(self.length, dtype=torch.float32, device="cpu", pin_memory=pinned)
         if self.device.type == "cuda":
             # The sum may have been computed on another stream than this one, and the last step's copy to the device may still read.
             torch.cuda.synchronize(self.device)
@@ -117,7 +125,8 @@ class GradientSum:
 
     def shown(self) -> Tensor:
         """Lets go of the sum, after noise has been added."""
-        noisy, self._sum = self.total(), None
+        noisy = self.total()
+        self.clear()
         return noisy
 
     def _on_gpu(self) -> _native.GpuNoise | None:
@@ -134,9 +143,14 @@ class GradientSum:
 
     def parts(self, noisy: Tensor) -> list[Tensor]:
         """The gradient of every parameter."""
-        found = []
-        for own in self.parameters:
-            offset = self.offsets[own]
-            part = noisy[offset : offset + own.numel()].view(own.shape)
-            found.append(part if part.dtype == own.dtype else part.to(own.dtype))
-        return found
+        return [flat.view(own.shape).to(own.dtype) for own, flat in self.split(noisy).items()]
+
+
+def part(parts: dict[nn.Parameter, Tensor], place: Place) -> Tensor:
+    """What belongs to a place, from what belongs to every parameter."""
+    parameter, start, end = place
+    flat = parts[parameter]
+    if parameter.dim() == 0 or (start, end) == (0, parameter.shape[0]):
+        return flat
+    width = flat.numel() // parameter.shape[0]
+    return flat[start * width : end * width]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MethodType
 from typing import Any
 
@@ -24,6 +24,16 @@ Place = tuple[nn.Parameter, int, int]
 
 #: Terms from the gradient of an output.
 Maker = Callable[[Tensor], list[tuple[Place, Term]]]
+
+
+def stream_of(index: int) -> tuple[int, int]:
+    """A GPU and the handle of its current stream. Streams themselves take a while to make."""
+    return index, torch._C._cuda_getCurrentRawStream(index)
+
+
+def without_autocast(device: str) -> AbstractContextManager[Any]:
+    """Computes in the precision of the numbers."""
+    return torch.autocast(device, enabled=False) if torch.is_autocast_enabled(device) else nullcontext()
 
 
 def whole(parameter: nn.Parameter) -> Place:
@@ -139,8 +149,8 @@ class Taps:
         self.sizes: dict[str, list[tuple[int, ...]]] | None = None
         self._ordinals: dict[str, int] = {}
         self._pending: list[tuple[Maker, Tensor]] = []
-        #: The streams of GPUs on which gradients came.
-        self._streams: set[Any] = set()
+        #: The streams of GPUs on which gradients came, by GPU and handle.
+        self._streams: dict[tuple[int, int], Any] = {}
         self._anchor: Tensor | None = None
         self._own = {own: name or "the module" for name, own in module.named_modules(remove_duplicate=True)}
 
@@ -219,19 +229,21 @@ class Taps:
             torch.autograd.Variable._execution_engine.queue_callback(self._finish)
         self._pending.append((make, gradient))
         if gradient.is_cuda:
-            self._streams.add(torch.cuda.current_stream(gradient.device))
+            key = stream_of(gradient.get_device())
+            if key not in self._streams:
+                self._streams[key] = torch.cuda.current_stream(gradient.device)
 
     def _finish(self) -> None:
         pending, self._pending = self._pending, []
-        streams, self._streams = self._streams, set()
+        streams, self._streams = self._streams, {}
         if self.listener is None:
             return
-        others = [(own, torch.cuda.current_stream(own.device)) for own in streams]
-        others = [(own, now) for own, now in others if own != now]
+        others = [(own, torch.cuda.current_stream(own.device)) for key, own in streams.items() if key != stream_of(key[0])]
         for own, now in others:
             now.wait_stream(own)
         try:
-            with torch.no_grad():
+            # Norms and sums have all digits, also where backward() is called under autocast.
+            with torch.no_grad(), without_autocast(pending[0][1].device.type):
                 self.listener(gathered(pending))
         finally:
             # Memory that is let go here may be used anew on the stream that it came from.

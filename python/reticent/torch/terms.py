@@ -2,15 +2,15 @@
 
 A term is the gradient of one parameter for every example of a batch. ``squared`` is at least the squared norm, so an example is never
 counted shorter than it is: where it comes from factors, whose parts may cancel, what rounding and underflow could hide is added to it.
-That also bounds the parts: with ``u`` the unit of rounding, a gradient that is clipped to length C has parts of length C/√(32 u) at
-most, so adding them one by one to a sum that others share costs that sum a share of about √u of C, well within the margin of the
-clipping rule. Gradients that are written out are measured as they are added.
+Rounding hides more the longer the sums are: each of n additions one after the other may lose the share ``eps``/2. So long sums are made
+of pieces. What is added also bounds the parts: a gradient that is clipped to length C has parts of length C/√(32 eps) at most, so adding
+them one by one to a sum that others share costs that sum a share of about √eps of C, well within the margin of the clipping rule.
+Gradients that are written out are measured as they are added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -25,9 +25,36 @@ ROOM = 1 << 25
 FEW = 8
 
 
-def allowance(kind: torch.dtype) -> float:
-    """What rounding may hide of a squared norm, as a share of the square of the lengths of its parts."""
-    return 32.0 * torch.finfo(kind).eps
+#: Products are added up one after the other in pieces of this length.
+PIECE = 512
+
+#: A number goes through at most so many additions in a sum of PyTorch, which makes it of parts of parts, up to 2¹⁶ numbers.
+SUMS = 96
+
+
+def allowance(kind: torch.dtype, *counts: int) -> float:
+    """What rounding may hide of a squared norm, as a share of the square of the lengths of its parts. The norm comes from sums of so many
+    products, added up in pieces."""
+    additions = sum(min(own, PIECE) + -(-own // PIECE) for own in counts)
+    return (32.0 + additions / 2.0) * torch.finfo(kind).eps
+
+
+def product(left: Tensor, right: Tensor) -> Tensor:
+    """A product of matrices, added up in pieces."""
+    found = left[..., :PIECE] @ right[..., :PIECE, :]
+    for start in range(PIECE, left.shape[-1], PIECE):
+        found += left[..., start : start + PIECE] @ right[..., start : start + PIECE, :]
+    return found
+
+
+def finest(device: torch.device) -> torch.dtype:
+    """Double precision where a device has it."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
+def total(values: Tensor) -> Tensor:
+    """The sum of the last two axes."""
+    return values.sum(-1).sum(-1, dtype=finest(values.device))
 
 
 def lost(kind: torch.dtype, count: int) -> float:
@@ -44,6 +71,18 @@ def sum_of_squares(tensor: Tensor) -> Tensor:
     """The sum of squares of every example."""
     flat = tensor.reshape(tensor.shape[0], -1)
     return torch.linalg.vecdot(flat, flat)
+
+
+def add_product(left: Tensor, right: Tensor, into: Tensor) -> None:
+    """Adds a product, of a matrix with a vector or another matrix, to numbers that may be of another precision."""
+    if into.dtype != left.dtype:
+        into += left @ right
+    elif right.dim() == 1:
+        into.addmv_(left, right)
+    elif right.dim() == 2:
+        into.addmm_(left, right)
+    else:
+        into.baddbmm_(left, right)
 
 
 def masked(values: Tensor, factors: Tensor) -> Tensor:
@@ -110,7 +149,7 @@ class Full(Term):
 
     def add(self, factors: Tensor, into: Tensor) -> None:
         flat = self.gradients.reshape(self.rows, -1)
-        into.view(-1).addmv_(flat.t(), factors.to(flat.dtype))
+        add_product(flat.t(), factors.to(flat.dtype), into.view(-1))
 
     def without(self, bad: Tensor) -> Full:
         return Full(cleared(self.gradients, bad))
@@ -169,22 +208,26 @@ class Outer(Term):
             return sum_of_squares(self.kept)
         step = max(1, ROOM // size)
         pieces = [slice(start, start + step) for start in range(0, self.rows, step)]
-        whole = torch.cat([sum_of_squares(self._written(piece)) for piece in pieces])
-        return whole + allowance(whole.dtype) * self.parts().square()
+        whole = torch.cat([sum_of_squares(product(self.b[piece].mT, self.a[piece])) for piece in pieces])
+        # Numbers that are each off by a share of their parts are off by twice that share when squared.
+        hidden = allowance(whole.dtype, self.positions, self.positions, SUMS)
+        return whole + hidden * self.parts().square()
 
     def _gram(self) -> Tensor:
         step = max(1, ROOM // (2 * self.groups * self.positions**2))
         found = []
         for start in range(0, self.rows, step):
             a, b = self.a[start : start + step], self.b[start : start + step]
-            left, right = a @ a.mT, b @ b.mT
+            left, right = product(a, a.mT), product(b, b.mT)
             # Underflow in one product may meet a large number in the other, at every pair of positions.
-            room = lost(a.dtype, (1 << 20) * self.positions)
-            lengths = left.diagonal(dim1=2, dim2=3) + self.width * room
-            parts = (lengths * (right.diagonal(dim1=2, dim2=3) + self.height * room)).clamp_min(0).sqrt().sum(2)
-            whole = (left.mul_(right)).sum((1, 2, 3))
-            found.append(whole + allowance(a.dtype) * parts.square().sum(1))
-        return torch.cat(found)
+            room = lost(a.dtype, (1 << 20) * self.positions**2)
+            one = left.diagonal(dim1=2, dim2=3).sum(2).add_(self.width * room)
+            other = right.diagonal(dim1=2, dim2=3).sum(2).add_(self.height * room)
+            # The square of the sum of the parts' lengths is at most the product of the sums of their squares.
+            hidden = allowance(a.dtype, self.width, self.height, SUMS)
+            whole = total(left.mul_(right)).addcmul_(one, other, value=hidden).to(a.dtype)
+            found.append(whole.view(-1) if self.groups == 1 else whole.sum(1))
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def _written(self, piece: slice) -> Tensor:
         a = self.a[piece]
@@ -201,20 +244,20 @@ class Outer(Term):
     def add(self, factors: Tensor, into: Tensor) -> None:
         if self.kept is not None:
             flat = self.kept.reshape(self.rows, -1)
-            into.view(-1).addmv_(flat.t(), factors.to(flat.dtype))
+            add_product(flat.t(), factors.to(flat.dtype), into.view(-1))
             return
         a, b = self.a, self.b
-        small, large = (b, a) if self.height <= self.width else (a, b)
-        weighted = masked(small, factors)
-        b, a = (weighted, large) if self.height <= self.width else (large, weighted)
+        if self.height <= self.width:
+            b = masked(b, factors)
+        else:
+            a = masked(a, factors)
         if self.groups == 1:
-            into.view(self.height, self.width).addmm_(
-                b.reshape(-1, self.height).t(), a.reshape(-1, self.width)
-            )
+            b, a = b.reshape(-1, self.height), a.reshape(-1, self.width)
+            add_product(b.t(), a, into.view(self.height, self.width))
         else:
             b = b.transpose(0, 1).reshape(self.groups, -1, self.height)
             a = a.transpose(0, 1).reshape(self.groups, -1, self.width)
-            into.view(self.groups, self.height, self.width).baddbmm_(b.mT, a)
+            add_product(b.mT, a, into.view(self.groups, self.height, self.width))
 
     def without(self, bad: Tensor) -> Outer:
         make = self._make
@@ -250,21 +293,29 @@ class Rows(Term):
         found = []
         for start in range(0, self.rows, step):
             index, b = self.index[start : start + step], self.b[start : start + step]
-            product = b @ b.mT
-            parts = product.diagonal(dim1=1, dim2=2).clamp_min(0).sqrt().sum(1)
-            whole = torch.where(index[:, :, None] == index[:, None, :], product, 0).sum((1, 2))
-            found.append(whole + allowance(b.dtype) * parts.square())
-        return torch.cat(found)
+            pairs = product(b, b.mT)
+            # The square of the sum of the parts' lengths is at most the sum of their squares times their number.
+            lengths = pairs.diagonal(dim1=1, dim2=2).sum(1)
+            whole = total(pairs.mul_(index[:, :, None] == index[:, None, :]))
+            hidden = allowance(b.dtype, b.shape[2], SUMS)
+            found.append(whole.add_(lengths, alpha=hidden * self.positions).to(b.dtype))
+        return found[0] if len(found) == 1 else torch.cat(found)
 
     def _added_up(self) -> Tensor:
-        example = torch.arange(self.rows, device=self.index.device)
-        key = (self.index + self.count * example[:, None]).reshape(-1)
-        found, place = torch.unique(key, return_inverse=True)
-        width = self.b.shape[2]
-        table = self.b.new_zeros(found.shape[0], width).index_add_(0, place, self.b.reshape(-1, width))
-        squares = torch.linalg.vecdot(table, table)
-        whole = self.b.new_zeros(self.rows).index_add_(0, found // self.count, squares)
-        return whole + allowance(whole.dtype) * self.parts().square()
+        width, kind = self.b.shape[2], finest(self.b.device)
+        step = max(1, ROOM // (2 * self.positions * width))
+        whole = self.b.new_zeros(self.rows, dtype=kind)
+        for start in range(0, self.rows, step):
+            index, b = self.index[start : start + step], self.b[start : start + step]
+            example = torch.arange(start, start + index.shape[0], device=index.device)
+            key = (index + self.count * example[:, None]).reshape(-1)
+            found, place = torch.unique(key, return_inverse=True)
+            # Equal rows may be many, and are added up one after the other.
+            table = b.new_zeros(found.shape[0], width, dtype=kind)
+            table.index_add_(0, place, b.reshape(-1, width).to(kind))
+            whole.index_add_(0, found // self.count, torch.linalg.vecdot(table, table))
+        counts = () if kind == torch.float64 else (self.positions, self.positions, SUMS)
+        return whole.to(self.b.dtype) + allowance(self.b.dtype, *counts) * self.parts().square()
 
     def parts(self) -> Tensor:
         return torch.linalg.vector_norm(self.b, dim=2).sum(1)
@@ -277,7 +328,7 @@ class Rows(Term):
     def add(self, factors: Tensor, into: Tensor) -> None:
         width = self.b.shape[2]
         weighted = masked(self.b, factors).reshape(-1, width)
-        into.view(self.count, width).index_add_(0, self.index.reshape(-1), weighted)
+        into.view(self.count, width).index_add_(0, self.index.reshape(-1), weighted.to(into.dtype))
 
     def without(self, bad: Tensor) -> Rows:
         return Rows(self.index, cleared(self.b, bad), self.count)
@@ -296,8 +347,9 @@ class Tied(Term):
     def squared(self) -> Tensor:
         a, b = self.outer.a.flatten(1, 2), self.outer.b.flatten(1, 2)
         index = self.table.index[:, None, :].expand(-1, b.shape[1], -1)
-        cross = (b.gather(2, index) * (a @ self.table.b.mT)).sum((1, 2))
-        hidden = allowance(a.dtype) * self.parts().square()
+        cross = total(b.gather(2, index) * product(a, self.table.b.mT)).to(a.dtype)
+        width = a.shape[2]
+        hidden = allowance(a.dtype, width, width, SUMS, SUMS) * self.parts().square()
         whole = self.outer.squared() + self.table.squared() + 2 * cross
         return whole.clamp_min(0) + hidden
 
@@ -313,69 +365,6 @@ class Tied(Term):
 
     def without(self, bad: Tensor) -> Tied:
         return Tied(self.outer.without(bad), self.table.without(bad))
-
-
-def total_squared(terms: Sequence[Term]) -> Tensor:
-    """The sum of the squared norms of several terms, example by example, in double precision."""
-    joint, rest = joint_squared(terms) if len(terms) > 3 and terms[0].device.type == "cuda" else (None, terms)
-    found = [term.squared() for term in rest]
-    if joint is not None:
-        found.append(joint)
-    return torch.stack(found).sum(0, dtype=torch.float64)
-
-
-#: Numbers of an example that are squared together.
-MOST_TOGETHER = 1 << 14
-
-
-def joint_squared(terms: Sequence[Term]) -> tuple[Tensor | None, Sequence[Term]]:
-    """The squared norms of all gradients that are one product of two vectors in single precision, and of biases beside them, added up;
-    and the other terms. All vectors of an example are squared and added up at once: on a GPU few large operations take less time than
-    many small ones. A number that is not finite makes the sum of its example one that is not."""
-    outers = [own for own in terms if isinstance(own, Outer) and own.is_single]
-    if len(outers) < 2:
-        return None, terms
-    vectors = [own.a.reshape(own.rows, -1) for own in outers] + [own.b.reshape(own.rows, -1) for own in outers]
-    widths = tuple(own.shape[1] for own in vectors)
-    if sum(widths) > MOST_TOGETHER:
-        return None, terms
-    biases = {_memory(own): place for place, own in enumerate(vectors[len(outers) :])}
-    extra = [0.0] * len(outers)
-    rest: list[Term] = []
-    for term in terms:
-        if isinstance(term, Outer) and term.is_single:
-            continue
-        # The gradient of a bias is the vector itself.
-        place = biases.get(_memory(term.gradients)) if isinstance(term, Full) else None
-        if place is None:
-            rest.append(term)
-        else:
-            extra[place] += 1.0
-    device = vectors[0].device
-    parts = torch.cat(vectors, 1).square_() @ selector(widths, device)
-    parts += offsets(widths, tuple(extra), device)
-    count = len(outers)
-    return torch.linalg.vecdot(parts[:, :count], parts[:, count:]), rest
-
-
-def _memory(values: Tensor) -> tuple[int, torch.dtype, torch.Size, tuple[int, ...]]:
-    """What two tensors have in common that hold the same numbers in the same memory."""
-    return values.data_ptr(), values.dtype, values.shape, values.stride()
-
-
-@lru_cache(maxsize=64)
-def selector(widths: tuple[int, ...], device: torch.device) -> Tensor:
-    """The matrix that adds up vectors of these widths, one after the other."""
-    return torch.block_diag(*(torch.ones(width, 1, dtype=torch.float32) for width in widths)).to(device)
-
-
-@lru_cache(maxsize=64)
-def offsets(widths: tuple[int, ...], extra: tuple[float, ...], device: torch.device) -> Tensor:
-    """What is added to the squared lengths of vectors: what underflow may hide, and 1 for every gradient that the other vector is by
-    itself."""
-    more = [*extra, *([0.0] * len(extra))]
-    numbers = [one + lost(torch.float32, width) for one, width in zip(more, widths, strict=True)]
-    return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
 def together(terms: Sequence[Term], shape: torch.Size) -> Term:

@@ -58,7 +58,8 @@ class Network:
     <BLANKLINE>
 
     The presets are ``mlp``, ``cnn-mnist``, ``cnn-mnist-tanh``, ``cnn-cifar``, ``scatter-linear``,
-    ``scatter-cnn``, ``transformer-text``, ``lstm-text``, ``lstm-lm``, ``transformer-lm`` and ``logistic``:
+    ``scatter-cnn``, ``bag-of-embeddings``, ``transformer-text``, ``lstm-text``, ``lstm-lm``, ``transformer-lm``
+    and ``logistic``:
 
     >>> Network("cnn-mnist-tanh")
     Network('cnn-mnist-tanh')

@@ -23,7 +23,8 @@ pub(crate) struct Train {
     /// The model: logistic, svm or ridge; or a network, such as mlp or a model.toml
     ///
     /// Linear: logistic, svm or ridge [default: logistic, or ridge if the label is a number]. Networks: mlp, cnn-mnist,
-    /// cnn-mnist-tanh, cnn-cifar, scatter-linear, scatter-cnn, transformer-text, lstm-text, lstm-lm, transformer-lm, or a model.toml.
+    /// cnn-mnist-tanh, cnn-cifar, scatter-linear, scatter-cnn, bag-of-embeddings, transformer-text, lstm-text, lstm-lm,
+    /// transformer-lm, or a model.toml.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Privacy budget epsilon, above 0; smaller is more private (0.1 to 3 is usual)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..taps import Call, Place, Taps, whole
 from ..terms import Full, Outer, Term
+from . import shifted
 from .sliding import Slides
 
 
@@ -84,18 +85,26 @@ def attach(taps: Taps, layer: Any) -> None:
             if taps.is_trained(module.weight):
                 given, _ = _examples(call, _batched(values, dimensions))
 
-                def patches() -> Tensor:
+                def padded() -> Tensor:
                     mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
                     around = module._reversed_padding_repeated_twice
-                    padded = F.pad(given, around, mode=mode) if any(around) else given
-                    a = unfolded(padded, module.kernel_size, module.stride, module.dilation, module.groups)
+                    return F.pad(given, around, mode=mode) if any(around) else given
+
+                def patches() -> Tensor:
+                    a = unfolded(padded(), module.kernel_size, module.stride, module.dilation, module.groups)
                     return _joined(a, each)
 
                 def outer() -> Outer:
                     width = module.in_channels // module.groups * math.prod(module.kernel_size)
                     return Outer(patches, _joined(grouped(b, module.groups), each), width)
 
-                term = slides.term(given, b, each, outer) if slides.fits(given, b) else outer()
+                term: Term
+                if slides.fits(given, b):
+                    term = slides.term(given, b, each, outer)
+                elif shifted.fits(module, given, b, each):
+                    term = shifted.Shifted(padded, b, module.kernel_size, module.dilation)
+                else:
+                    term = outer()
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
                 summed = b.flatten(2).sum(2)

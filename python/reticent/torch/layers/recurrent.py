@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from .. import refusals
-from ..taps import Place, Taps, whole
+from ..taps import Place, Taps, whole, without_autocast
 from ..terms import Full, Outer, Term
 from . import fused
 from .cells import CELLS, GruCell
@@ -121,8 +121,10 @@ class _Run:
         w_in, w_state = getattr(layer, f"weight_ih{suffix}"), getattr(layer, f"weight_hh{suffix}")
         b_in = getattr(layer, f"bias_ih{suffix}") if layer.bias else None
         b_state = getattr(layer, f"bias_hh{suffix}") if layer.bias else None
-        cell = self.cell
-        projected = F.linear(values, w_in, cell.bias(b_in, b_state))
+        cell, kind = self.cell, w_state.dtype
+        # The loop computes in the precision of the weights, also under autocast.
+        projected = F.linear(values, w_in, cell.bias(b_in, b_state)).to(kind)
+        state, memory = state.to(kind), None if memory is None else memory.to(kind)
         saved: dict[str, Tensor] = {}
 
         def make(gradient: Tensor) -> list[tuple[Place, Term]]:
@@ -144,13 +146,14 @@ class _Run:
             return found
 
         projected = taps.watch(projected, make)
-        if self.lengths is None and fused.fits(projected, w_state):
-            is_gru = layer.mode == "GRU"
-            output, kept = fused.run(layer.mode, projected, state, memory, w_state, b_state if is_gru else None)
-            if is_gru:
-                saved["projected"] = projected.detach()
-        else:
-            output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
+        with without_autocast(projected.device.type):
+            if self.lengths is None and fused.fits(projected, w_state):
+                is_gru = layer.mode == "GRU"
+                output, kept = fused.run(layer.mode, projected, state, memory, w_state, b_state if is_gru else None)
+                if is_gru:
+                    saved["projected"] = projected.detach()
+            else:
+                output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
         saved["output"] = output.detach()
         assert output.shape[1] == rows
         return output, kept

@@ -15,9 +15,6 @@ from ..terms import Outer, Term, allowance, cleared
 #: Gradients are kept if they take at most so many times the memory of the layer's input and output.
 SHARE = 3
 
-#: Sums of so many products are covered by the allowance for rounding.
-LONG = 256
-
 
 class Slid(Term):
     """The gradients of a convolution's weights. Where they are not kept, sums are computed a second time."""
@@ -35,9 +32,9 @@ class Slid(Term):
         kept = None if self.kept is None else self.kept.numpy()
         squares, parts = self.native.measure(self.values.numpy(), self.gradient.numpy(), self.each, _threads(), kept)
         if self.kept is None:
-            # Products are added one after the other: beyond so many, rounding may hide more.
+            # Products are added one after the other, and numbers are off by twice their share when squared.
             count = self.gradient[0, 0].numel() + self.each
-            squares = squares + allowance(torch.float32) * max(1.0, count / LONG) ** 2 * parts**2
+            squares = squares + (allowance(torch.float32) + count * torch.finfo(torch.float32).eps) * parts**2
         return torch.from_numpy(squares).float()
 
     def parts(self) -> Tensor:

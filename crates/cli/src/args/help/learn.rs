@@ -69,7 +69,12 @@ Nothing about the other trials is printed or stored, not even how many there wer
 The running time tells it, so do not publish how long the search took. A search that is stopped or killed has spent its whole \
 epsilon, and nothing is kept. The score of the best trial is the largest of several, so it is too good on average.
 
-Settings that change the cost of a trial cannot be searched: --epochs, --steps and --batch-size are the same for all.
+Epochs or steps and the batch size change what a trial costs. They are searched as lists, under add-remove and with at most 16 \
+combinations, each of which has its own noise multiplier.
+
+Trials are private trainings from random weights with Gaussian noise. A search refuses public starting weights (--init, \
+--vectors, --pretrain), Student-t noise (--noise), ending early (--patience), cyclic batches (--batching) and batches that grow \
+(--batch-growth).
 
   reticent tune people.csv --schema schema.toml --model mlp --epsilon 3 --delta 1e-6 \\
       --search \"lr=0.1..4 log, clip=0.1|0.5|1\" --out tuned
