@@ -190,7 +190,7 @@ impl Start {
         }
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
         network.check(&loaded.examples).map_err(named)?;
-        if is_compared && private.is(loaded.content())? {
+        if is_compared && private.has(loaded.content())? {
             return Err(private_lesson(source));
         }
         Ok(Some(loaded))
