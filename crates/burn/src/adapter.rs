@@ -96,7 +96,7 @@ impl<B: AutodiffBackend, M: Trainable<B>> BurnModel<B, M> {
         Ok(Self { settled, places: Arc::new(places), accepts, scores: 0, looped, chunk: CHUNK })
     }
 
-    /// How many examples are computed together. It bounds the memory, and changes nothing else.
+    /// How many examples are computed together. It bounds the memory, and changes gradients in their last bits at most.
     pub fn with_chunk(mut self, examples: usize) -> Self {
         self.chunk = examples.max(1);
         self
@@ -212,6 +212,11 @@ impl<B: AutodiffBackend, M: Trainable<B>> Gradients for BurnModel<B, M> {
             return Err(beyond(example, classes[example], self.scores));
         }
         Ok(())
+    }
+
+    fn separates_units(&self) -> bool {
+        // Chunks of examples are one product, and back ends multiply as the number of rows suits them.
+        self.looped
     }
 
     fn gradients(

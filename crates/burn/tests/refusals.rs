@@ -100,6 +100,13 @@ fn batch_norm_is_refused_with_the_fix_in_both_ways() {
 }
 
 #[test]
+fn only_a_loop_separates_units_to_the_last_bit() {
+    let accepts = || ModuleInput::Numbers(vec![4]);
+    assert!(!BurnModel::tapped(faulty(Fault::None), accepts()).unwrap().separates_units());
+    assert!(BurnModel::looped(faulty(Fault::None), accepts()).unwrap().separates_units());
+}
+
+#[test]
 fn modules_whose_taps_do_not_tell_the_whole_gradient_are_refused() {
     BurnModel::tapped(faulty(Fault::None), ModuleInput::Numbers(vec![4])).unwrap();
     let expected = [

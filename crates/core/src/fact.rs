@@ -66,9 +66,9 @@ pub enum Fact {
     /// The model, its start, the recipe and the number of steps.
     Recipe,
     /// A file of weights that a run started from, which was made without the private data.
-    InitialWeights(String),
+    InitialWeights(PublicFile),
     /// A file of word vectors that a run started from.
-    WordVectors(String),
+    WordVectors(PublicFile),
     /// Data that a run was trained on first, without protection.
     Pretraining(String),
     /// The server of a federated run, which is trusted with what no guarantee covers.
@@ -177,10 +177,10 @@ impl fmt::Display for Fact {
                 write!(f, "the divisor of the gradient sums: {}", stages.join(", then "))
             }
             Self::Recipe => f.write_str("the model, its initial weights, the recipe and the number of steps"),
-            Self::InitialWeights(name) => {
-                write!(f, "initial weights of {name}, declared to be made without the private data")
+            Self::InitialWeights(file) => {
+                write!(f, "initial weights of {file}, declared to be made without the private data")
             }
-            Self::WordVectors(name) => write!(f, "word vectors of {name}, declared to be public"),
+            Self::WordVectors(file) => write!(f, "word vectors of {file}, declared to be public"),
             Self::Pretraining(name) => {
                 write!(f, "{name}, declared to be public: the initial weights were trained on it without protection")
             }
@@ -223,6 +223,24 @@ impl fmt::Display for Fact {
             Self::ForeignGradients(premise) => premise.fmt(f),
             Self::Decided(fact) => fact.fmt(f),
             Self::Stopped(text) | Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A file that was made without the private data, or is declared to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicFile {
+    /// Its name, without its folder.
+    pub name: String,
+    /// The digest of its content with its kind, such as `sha256:…`; none where it was not taken.
+    pub digest: Option<String>,
+}
+
+impl fmt::Display for PublicFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.digest {
+            None => f.write_str(&self.name),
+            Some(digest) => write!(f, "{} ({digest})", self.name),
         }
     }
 }
@@ -322,10 +340,16 @@ mod tests {
             (Fact::Positive { value: "yes".into(), label: "y".into() }, "positive value yes of y"),
             (Fact::SplitKey("k".into()), "split key: k"),
             (
-                Fact::InitialWeights("w.safetensors".into()),
-                "initial weights of w.safetensors, declared to be made without the private data",
+                Fact::InitialWeights(PublicFile {
+                    name: "w.safetensors".into(),
+                    digest: Some("sha256:0f".into()),
+                }),
+                "initial weights of w.safetensors (sha256:0f), declared to be made without the private data",
             ),
-            (Fact::WordVectors("v.txt".into()), "word vectors of v.txt, declared to be public"),
+            (
+                Fact::WordVectors(PublicFile { name: "v.txt".into(), digest: None }),
+                "word vectors of v.txt, declared to be public",
+            ),
             (
                 Fact::Pretraining("p.csv".into()),
                 "p.csv, declared to be public: the initial weights were trained on it without protection",

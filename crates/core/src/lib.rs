@@ -37,7 +37,7 @@ pub use certificate::{Certificate, Guarantee};
 pub use code::{Code, Coded, Explanation};
 pub use error::{Cause, InvalidValue};
 pub use event::{Event, EventKey, EventLog};
-pub use fact::Fact;
+pub use fact::{Fact, PublicFile};
 pub use ledger::{
     Ledger, LedgerError, Permit, Plan, SessionId, ShareError, Unlimited, Unpaid, charge, charge_in,
 };

@@ -130,6 +130,10 @@ impl Gradients for Given {
         Ok(())
     }
 
+    fn separates_units(&self) -> bool {
+        true
+    }
+
     fn gradients(
         &mut self,
         _: &[f32],

@@ -157,6 +157,21 @@ impl Clipping {
         Err(TrainError::invalid("clipping", "encoded", remedy))
     }
 
+    /// The refusal of rules that the last bits of a gradient can decide, where these depend on the other units of the sample.
+    ///
+    /// # Errors
+    /// [`TrainError::Invalid`] for encoding and quantile clipping.
+    pub(crate) fn check_together(&self) -> Result<(), TrainError> {
+        let name = match self {
+            Self::Encoded { .. } => "encoded",
+            Self::Quantile(_) | Self::Threshold { .. } => "quantile",
+            _ => return Ok(()),
+        };
+        let remedy = "the last bits of a gradient may depend on the other units of the sample with this model, and could decide here: \
+                      give flat, per-layer or automatic, or a model that computes unit by unit (Gradients::separates_units)";
+        Err(TrainError::invalid("clipping", name, remedy))
+    }
+
     /// Checks the numbers.
     ///
     /// # Errors

@@ -1,13 +1,13 @@
 //! Encoded gradients as engines add them up, and plans and trainings with them.
 
 use crate::contract::{layout, weights};
-use crate::model::{examples, model, private, recipe, settings};
+use crate::model::{examples, model, model_of_many, private, recipe, settings};
 use reticent_core::{Delta, Epsilon, Event, Guarantee, Neighboring};
 use reticent_testkit::contract::{Described, Subject, cases, hostile_under, network};
 use reticent_train::engine::FixedGrid;
 use reticent_train::{
-    Baseline, Batching, Clipping, Denoising, MagnitudeProfile, NoiseLaw, PlanSettings, PrivacyPlan, Recipe,
-    Selection, Trainer, Units,
+    Baseline, Batching, Clipping, Denoising, MagnitudeProfile, NoiseLaw, PlanSettings, PrivacyPlan,
+    QuantileClipping, Recipe, Selection, Trainer, Units,
 };
 
 const STUDENT: NoiseLaw = NoiseLaw::StudentT { degrees_of_freedom: 9 };
@@ -81,6 +81,20 @@ fn every_kind_of_layer_is_encoded_unit_by_unit() {
 
 fn encoded(steps: u64) -> PlanSettings {
     PlanSettings { clipping: Clipping::encoded(1.0, 4.0, 1.0, 9).unwrap(), ..settings(300, 0.05, steps) }
+}
+
+#[test]
+fn what_last_bits_decide_needs_a_model_that_separates_units() {
+    let quantile = Clipping::Quantile(QuantileClipping::new(1.0));
+    for clipping in [encoded(10).clipping, quantile] {
+        let plan = PrivacyPlan::new(PlanSettings { clipping, ..settings(300, 0.05, 10) }, 1.0, 1e-5).unwrap();
+        let train = |model| private(model, examples(300), Units::examples(300), plan.clone(), recipe());
+        train(model()).unwrap();
+        let refused = train(model_of_many()).unwrap_err().to_string();
+        assert!(refused.starts_with("clipping = ") && refused.contains("separates_units"), "{refused}");
+    }
+    let flat = PrivacyPlan::new(settings(300, 0.05, 10), 1.0, 1e-5).unwrap();
+    private(model_of_many(), examples(300), Units::examples(300), flat, recipe()).unwrap();
 }
 
 #[test]

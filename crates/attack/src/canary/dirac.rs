@@ -144,6 +144,10 @@ impl Engine for Dirac {
         self.inner.rounding_margin()
     }
 
+    fn separates_units(&self) -> bool {
+        self.inner.separates_units()
+    }
+
     fn draws_noise(&self) -> bool {
         self.inner.draws_noise()
     }

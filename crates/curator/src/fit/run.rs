@@ -45,7 +45,7 @@ impl Planned for FitPlan {
         }
         // Equality is an exact fact about the rows: where a ledger is kept, paths are all that is compared.
         if let (Some(design), Some(table), Some(_), true) = (&test, &self.test, self.budget, is_open)
-            && Divided::rows(&train, held_out.as_ref()).is(Content::Rows(design))?
+            && Divided::rows(&train, held_out.as_ref()).has(Content::Rows(design))?
         {
             return Err(same_data(table));
         }

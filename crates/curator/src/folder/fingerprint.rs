@@ -71,14 +71,17 @@ impl<'a> Divided<'a> {
         std::iter::once(self.training).chain(self.held_out)
     }
 
-    /// Whether a content is the whole of it, in whatever order.
-    pub(crate) fn is(self, other: Content<'_>) -> Result<bool, Refusal> {
-        let count: usize = self.parts().map(|part| part.len()).sum();
-        if count != other.len() || count == 0 {
+    /// Whether a content is the whole of it or one of its parts, in whatever order.
+    pub(crate) fn has(self, other: Content<'_>) -> Result<bool, Refusal> {
+        let whole: usize = self.parts().map(|part| part.len()).sum();
+        let count = other.len();
+        if count == 0 || (whole != count && self.parts().all(|part| part.len() != count)) {
             return Ok(false);
         }
         let key = Key::draw()?;
-        Ok(key.digest_of(self.parts()) == key.digest(other))
+        let known = key.digest(other);
+        let is_part = self.parts().any(|part| part.len() == count && key.digest(part) == known);
+        Ok(is_part || (whole == count && key.digest_of(self.parts()) == known))
     }
 }
 
@@ -229,7 +232,7 @@ impl Sum {
 
 /// Whether two contents are the same, in whatever order.
 pub(crate) fn is_same(one: Content<'_>, other: Content<'_>) -> Result<bool, Refusal> {
-    Divided { training: one, held_out: None }.is(other)
+    Divided { training: one, held_out: None }.has(other)
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -241,19 +244,23 @@ struct Stored {
     training: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<String>,
+    /// Of both together, where something was held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole: Option<String>,
 }
 
 const NOTE: &str = "private: tells whether a table is the training data; not covered by the certificate, not to be given away";
 
 /// Writes the digest of what a model is trained on, and of what was held out of the same table.
-pub(crate) fn store(writer: &Writer, Divided { training, held_out }: Divided<'_>) -> Result<(), Refusal> {
+pub(crate) fn store(writer: &Writer, data: Divided<'_>) -> Result<(), Refusal> {
     let key = Key::draw()?;
     let stored = Stored {
         format: FORMAT,
         note: NOTE.to_owned(),
         key: hex(&key.bytes),
-        training: key.digest(training),
-        held_out: held_out.map(|content| key.digest(content)),
+        training: key.digest(data.training),
+        held_out: data.held_out.map(|content| key.digest(content)),
+        whole: data.held_out.map(|_| key.digest_of(data.parts())),
     };
     let text = serde_json::to_string_pretty(&stored).map_err(Refusal::internal)?;
     writer.write_private(FINGERPRINT_FILE, format!("{text}\n").as_bytes())
@@ -264,6 +271,7 @@ pub(crate) struct Fingerprint {
     key: Key,
     training: String,
     held_out: Option<String>,
+    whole: Option<String>,
 }
 
 impl Fingerprint {
@@ -285,18 +293,22 @@ impl Fingerprint {
             )));
         }
         let key = Key::of(unhex(&stored.key).ok_or_else(broken)?);
-        Ok(Some(Self { key, training: stored.training, held_out: stored.held_out }))
+        let Stored { training, held_out, whole, .. } = stored;
+        Ok(Some(Self { key, training, held_out, whole }))
     }
 
-    /// Whether these are the data that the model was trained on, and what was held out of them.
+    /// Whether these are the data that the model was trained on, and what was held out of them as far as the file says.
     pub(crate) fn is_of(&self, Divided { training, held_out }: Divided<'_>) -> bool {
-        self.key.digest(training) == self.training
-            && self.held_out == held_out.map(|content| self.key.digest(content))
+        let is_held = |known: &String| held_out.is_some_and(|content| self.key.digest(content) == *known);
+        self.key.digest(training) == self.training && self.held_out.as_ref().is_none_or(is_held)
     }
 
-    /// Whether the model was trained on these data, or on the part of them that is trained on here.
+    /// Whether the model was trained on these data: on all of them or on the part that is trained on here, or on a part of the same
+    /// whole.
     pub(crate) fn is_from(&self, data: Divided<'_>) -> bool {
-        self.key.digest(data.training) == self.training || self.key.digest_of(data.parts()) == self.training
+        let known = [Some(&self.training), self.whole.as_ref()];
+        let here = [self.key.digest(data.training), self.key.digest_of(data.parts())];
+        known.into_iter().flatten().any(|known| here.contains(known))
     }
 
     /// The refusal where a folder should have a fingerprint and has none.
@@ -378,20 +390,36 @@ mod tests {
     #[test]
     fn what_is_held_out_belongs_to_the_whole() {
         let whole = examples(&[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &[0, 1, 0]);
-        let (first, rest) = (whole.subset(&[1]), whole.subset(&[2, 0]));
+        let (first, rest, last) = (whole.subset(&[1]), whole.subset(&[2, 0]), whole.subset(&[2]));
         let plain = |examples| Content::Examples(examples, None);
         let own = Divided { training: plain(&rest), held_out: Some(plain(&first)) };
-        assert!(own.is(plain(&whole)).unwrap());
-        assert!(!own.is(plain(&rest)).unwrap() && !own.is(plain(&first)).unwrap());
+        for part in [&whole, &rest, &first] {
+            assert!(own.has(plain(part)).unwrap());
+        }
+        let (other, more) = (whole.subset(&[0, 1]), whole.subset(&[0, 1, 1]));
+        assert!(!own.has(plain(&other)).unwrap() && !own.has(plain(&more)).unwrap());
         // Users are numbered anew in no part.
         let by = |examples, users| Content::Examples(examples, Some(users));
         let own = Divided { training: by(&rest, &[1, 1]), held_out: Some(by(&first, &[0])) };
-        assert!(own.is(by(&whole, &[4, 2, 4])).unwrap() && !own.is(by(&whole, &[4, 4, 4])).unwrap());
+        assert!(own.has(by(&whole, &[4, 2, 4])).unwrap() && !own.has(by(&whole, &[4, 4, 4])).unwrap());
         let key = Key::draw().unwrap();
-        let known = |content| Fingerprint { training: key.digest(content), held_out: None, key: key.clone() };
+        let known = |data: Divided<'_>| Fingerprint {
+            training: key.digest(data.training),
+            held_out: data.held_out.map(|part| key.digest(part)),
+            whole: data.held_out.map(|_| key.digest_of(data.parts())),
+            key: key.clone(),
+        };
+        let all = |content| Divided { training: content, held_out: None };
         let own = Divided { training: plain(&rest), held_out: Some(plain(&first)) };
-        assert!(known(plain(&whole)).is_from(own) && known(plain(&rest)).is_from(own));
-        assert!(!known(plain(&first)).is_from(own) && !known(plain(&rest)).is_of(own));
+        assert!(known(all(plain(&whole))).is_from(own) && known(all(plain(&rest))).is_from(own));
+        assert!(!known(all(plain(&first))).is_from(own) && !known(all(plain(&first))).is_of(own));
+        // A model of a part was trained on the whole that it is a part of, and on every other division of it.
+        let divided = Divided { training: plain(&other), held_out: Some(plain(&last)) };
+        assert!(known(own).is_of(own) && !known(own).is_of(divided) && !known(own).is_of(all(plain(&rest))));
+        for same in [own, divided, all(plain(&whole)), all(plain(&rest))] {
+            assert!(known(own).is_from(same));
+        }
+        assert!(!known(own).is_from(all(plain(&first))) && !known(own).is_from(all(plain(&more))));
     }
 
     #[test]

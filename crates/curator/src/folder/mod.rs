@@ -31,7 +31,7 @@ pub use seal::digests;
 
 pub(crate) use fingerprint::{Content, Divided, Fingerprint, Key, is_same, store as store_fingerprint};
 pub(crate) use layout::{whole, whole_pattern, whole_reading};
-pub(crate) use seal::{Seal, digest, is_bound};
+pub(crate) use seal::{Seal, digest, file_digest, is_bound};
 pub(crate) use writer::Writer;
 
 use crate::refusal::Refusal;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 /// The format of `model.json` from which on a model is bound to its files, and that of the ledger which such a folder has.
@@ -142,6 +142,18 @@ pub fn digests(folder: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
 /// The SHA-256 of bytes, as reports state it.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
+}
+
+/// The same of a file of any size.
+pub(crate) fn file_digest(path: &Path) -> Result<String, Refusal> {
+    let mut file = fs::File::open(path).map_err(|error| unreadable(path, error))?;
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut piece).map_err(|error| unreadable(path, error))? {
+            0 => return Ok(format!("sha256:{}", hex(&hash.finalize()))),
+            count => hash.update(&piece[..count]),
+        }
+    }
 }
 
 /// Bytes as digits.

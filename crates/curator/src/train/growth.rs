@@ -64,13 +64,28 @@ pub(super) fn agreed(
             }
             true => {
                 let (stages, steps) = (asked.stages(), steps(Some(asked)));
-                format!("{steps} steps are too few for {stages} stages: {most}more ⟦epochs⟧ or ⟦steps⟧")
+                let least = asked.factor;
+                format!(
+                    "{stages} stages need at least {least} steps, and there are {steps}: {most}more ⟦epochs⟧ or ⟦steps⟧"
+                )
             }
         };
         return Err(Refusal::value("batch_growth", asked.factor, remedy));
     }
     run.batch_growth = growth.map(|own| own.factor);
     Ok(growth)
+}
+
+/// Warns if batches grow less than was asked for.
+pub(super) fn reduced(asked: Option<BatchGrowth>, agreed: Option<&GrowthSummary>) -> Option<String> {
+    let (asked, found) = (asked?.factor, agreed.map_or(1, |own| own.factor));
+    let what = if found == 1 { "do not grow".to_owned() } else { format!("grow by a factor of {found}") };
+    (found != asked).then(|| {
+        format!(
+            "batches {what} instead of by {asked}: the noisy count and the number of steps allow no more; a smaller ⟦batch_size⟧ or more \
+             ⟦epochs⟧ leave room"
+        )
+    })
 }
 
 /// The stages of a run of so many steps.
@@ -134,11 +149,23 @@ mod tests {
         let alone = grown(2, (100, 199), 100, false).unwrap_err().to_string();
         assert!(!alone.contains("at most") && alone.contains("smaller"), "{alone}");
         let short = grown(8, (10, 800), 7, false).unwrap_err().to_string();
-        assert!(short.contains("7 steps") && short.contains("at most 4"), "{short}");
+        assert!(
+            short.contains("at least 8 steps, and there are 7") && short.contains("at most 4"),
+            "{short}"
+        );
         // A noisy count is told by no refusal.
         assert_eq!(grown(8, (100, 799), 100, true).unwrap(), Some(4));
         assert_eq!(grown(8, (10, 800), 7, true).unwrap(), Some(4));
         assert_eq!(grown(8, (100, 100), 100, true).unwrap(), None);
+    }
+
+    #[test]
+    fn less_growth_than_asked_for_is_said() {
+        let asked = BatchGrowth::new(8).unwrap();
+        let found = |factor| reduced(Some(asked), Some(&summary(BatchGrowth::new(factor).unwrap(), 10, 100)));
+        assert!(found(4).unwrap().contains("grow by a factor of 4 instead of by 8"));
+        assert!(reduced(Some(asked), None).unwrap().contains("do not grow instead of by 8"));
+        assert!(found(8).is_none() && reduced(None, None).is_none());
     }
 
     #[test]

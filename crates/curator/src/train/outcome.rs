@@ -246,12 +246,16 @@ fn sorted<S: Serializer>(value: &impl Serialize, serializer: S) -> Result<S::Ok,
 /// The ratio of noise to gradient norm above which a warning is given.
 const DROWNED: f64 = 8.0;
 
-/// Warns if the norm of the noise is much larger than the largest norm of the summed gradients, from public numbers alone.
+/// Warns if the norm of the noise is much larger than the largest norm of the summed gradients, from public numbers alone. `batch` is the
+/// expected size of the first batches; the last ones decide.
 pub(super) fn drowned(plan: &PrivacyPlan, batch: u64) -> Option<String> {
-    let times = plan.noise_multiplier() * (plan.settings().dimension as f64).sqrt() / batch.max(1) as f64;
+    let growth = plan.settings().growth;
+    let last = batch.max(1) as f64 * growth.map_or(1.0, |own| own.factor as f64);
+    let times = plan.noise_multiplier() * (plan.settings().dimension as f64).sqrt() / last;
+    let step = if growth.is_some() { "a step of the last stage" } else { "a step" };
     (times > DROWNED).then(|| {
         format!(
-            "the norm of the noise in a step is about {} times the largest possible norm of the summed gradients: evaluate the model on \
+            "the norm of the noise in {step} is about {} times the largest possible norm of the summed gradients: evaluate the model on \
              held-out data before you rely on it; a larger ⟦batch_size⟧, a smaller network or a linear model reduces this",
             digits::brief(times.round())
         )

@@ -102,7 +102,7 @@ pub(super) fn plan(
         return Err(Refusal::conflict("reference_data", same.name(), remedy));
     }
     let is_stored = resume.as_ref().is_some_and(|resume| resume.folder.join(CHECKPOINT_FILE).is_file());
-    let start = Start::read(&run, &source, &reader, is_stored)?;
+    let start = Start::read(&mut run, &source, &reader, (resume.is_none(), is_stored))?;
     Ok(TrainPlan { run, resume, settings, source, validation, reader, parties, references, start })
 }
 

@@ -55,7 +55,7 @@ impl ExampleSets<'_> {
     /// [`Refusal`] when they are the same.
     pub(crate) fn check_validation(&self) -> Result<(), Refusal> {
         match &self.public {
-            Some((public, source)) if self.divided().is(public.content())? => Err(same_data(source)),
+            Some((public, source)) if self.divided().has(public.content())? => Err(same_data(source)),
             _ => Ok(()),
         }
     }

@@ -75,8 +75,15 @@ pub struct Train {
     /// Declares that the weights of `init` were made without the private data.
     #[serde(alias = "init_public")]
     pub init_public: Option<bool>,
+    /// The digest of the file of `init`, such as `sha256:…`: a file with another one is refused. It is taken from the file if none is
+    /// given.
+    #[serde(alias = "init_digest")]
+    pub init_digest: Option<String>,
     /// Public word vectors for the first layer. Their words are the vocabulary if none is given.
     pub vectors: Option<PathBuf>,
+    /// The digest of the file of `vectors`, as `init_digest`.
+    #[serde(alias = "vectors_digest")]
+    pub vectors_digest: Option<String>,
     /// Public labelled data to train on first, without protection.
     pub pretrain: Option<PathBuf>,
     /// The number of epochs on them.

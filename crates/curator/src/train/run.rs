@@ -4,6 +4,7 @@ use super::course::{End, Stepping, TrainingLoop};
 use super::describe::describe;
 use super::evaluations::{self, Evaluations};
 use super::federated::{read as read_parties, terms as federated_terms, unit};
+use super::growth;
 use super::held_out::{self, HeldOut};
 use super::outcome::{
     AdversarialSummary, FederatedSummary, Finished, InterruptedTraining, NoiseSummary, Trained, drowned,
@@ -303,6 +304,7 @@ impl Planned for TrainPlan {
         warnings.extend(evaluations::blind(&evaluated));
         warnings.extend(score.iter().flat_map(|score| score.warnings.clone()));
         warnings.extend(agreement.plan().and_then(|plan| drowned(plan, agreement.batch)));
+        warnings.extend(growth::reduced(settings.growth, agreement.growth().as_ref()));
         let clipping_norm = trainer.clipping_norm()?;
         let adversarial = match (settings.adversarial, &references) {
             (Some(own), Some(references)) => Some(AdversarialSummary {

@@ -14,10 +14,10 @@ use super::settings::Budget;
 use super::source::{Source, find};
 use super::terms::usual_batch;
 use crate::folder::layout::{FINGERPRINT_FILE, NETWORK_WEIGHTS_FILE, RUN_FILE};
-use crate::folder::{Divided, Fingerprint};
+use crate::folder::{Divided, Fingerprint, file_digest};
 use crate::refusal::Refusal;
 use crate::watch::{Watch, Work};
-use reticent_core::{Code, Fact};
+use reticent_core::{Code, Fact, PublicFile};
 use reticent_data::text::{Vectors, Vocabulary};
 use reticent_train::describe::{Layer, LayerKind};
 use reticent_train::{
@@ -37,11 +37,15 @@ pub(super) fn settle(run: &mut Train, budget: Budget) -> Result<(), Refusal> {
             ("init_map", run.init_map.is_some()),
             ("init_partial", run.init_partial.is_some()),
             ("init_public", run.init_public.is_some()),
+            ("init_digest", run.init_digest.is_some()),
         ] {
             if given {
                 return Err(Refusal::about(Code::Conflict, field, "only with ⟦init⟧: leave it out"));
             }
         }
+    }
+    if let (None, Some(digest)) = (&run.vectors, &run.vectors_digest) {
+        return Err(Refusal::conflict("vectors_digest", digest, "only with ⟦vectors⟧: leave it out"));
     }
     if let (Some(init), Some(_)) = (&run.init, &run.vectors) {
         let remedy = "give ⟦init⟧ or ⟦vectors⟧, not both";
@@ -77,6 +81,8 @@ pub(super) fn settle(run: &mut Train, budget: Budget) -> Result<(), Refusal> {
 pub(crate) struct Start {
     init: Option<Init>,
     vectors: Option<(PathBuf, Vectors)>,
+    /// The facts about the files.
+    files: Vec<Fact>,
     pub(super) pretrain: Option<Source>,
 }
 
@@ -91,12 +97,13 @@ struct Init {
 }
 
 impl Start {
-    /// Reads what is named; `is_stored` says that the run has a checkpoint, which takes the place of the weights.
+    /// Reads what is named, and has the request of a new run state the digests of the files. `is_stored` says that the run has a
+    /// checkpoint, which takes the place of the weights.
     pub(super) fn read(
-        run: &Train,
+        run: &mut Train,
         source: &Source,
         reader: &Reader,
-        is_stored: bool,
+        (is_new, is_stored): (bool, bool),
     ) -> Result<Self, Refusal> {
         let init = run.init.as_deref().map(|path| Init::read(path, run, is_stored)).transpose()?;
         let vectors = match (&run.vectors, &reader.vocabulary) {
@@ -108,7 +115,19 @@ impl Start {
             (None, _) => None,
         };
         let pretrain = run.pretrain.as_deref().map(|path| public(path, run, source)).transpose()?;
-        Ok(Self { init, vectors, pretrain })
+        let mut files = Vec::new();
+        if let Some(init) = &init {
+            let digest = &mut run.init_digest;
+            if !is_stored {
+                pin(digest, "init", &init.file, is_new)?;
+            }
+            files.push(Fact::InitialWeights(public_file(&init.file, digest)));
+        }
+        if let Some((path, _)) = &vectors {
+            pin(&mut run.vectors_digest, "vectors", path, is_new)?;
+            files.push(Fact::WordVectors(public_file(path, &run.vectors_digest)));
+        }
+        Ok(Self { init, vectors, files, pretrain })
     }
 
     /// Whether the weights start at random, as they do by default.
@@ -171,7 +190,7 @@ impl Start {
         }
         let named = |error: TrainError| Refusal::from(error).within(&source.name());
         network.check(&loaded.examples).map_err(named)?;
-        if is_compared && private.is(loaded.content())? {
+        if is_compared && private.has(loaded.content())? {
             return Err(private_lesson(source));
         }
         Ok(Some(loaded))
@@ -215,18 +234,41 @@ impl Start {
 
     /// What the certificate takes as public.
     pub(super) fn facts(&self) -> Vec<Fact> {
-        let name = |path: &Path| {
-            path.file_name().map_or_else(|| path.display().to_string(), |name| name.display().to_string())
-        };
-        let mut facts = Vec::new();
-        facts.extend(self.init.as_ref().map(|init| Fact::InitialWeights(name(&init.file))));
-        facts.extend(self.vectors.as_ref().map(|(path, _)| Fact::WordVectors(name(path))));
+        let mut facts = self.files.clone();
         facts.extend(self.pretrain.as_ref().map(|source| {
             let whole = source.name();
-            Fact::Pretraining(name(Path::new(&whole)))
+            Fact::Pretraining(own_name(Path::new(&whole)))
         }));
         facts
     }
+}
+
+/// Has the request of a new run state the digest of a public file, and refuses a file with another digest than is stated.
+fn pin(stated: &mut Option<String>, field: &'static str, file: &Path, is_new: bool) -> Result<(), Refusal> {
+    if stated.is_none() && !is_new {
+        return Ok(());
+    }
+    let found = file_digest(file)?;
+    match stated.as_ref().filter(|stated| **stated != found) {
+        Some(other) => {
+            let remedy = format!("its digest is {found}, not {other}: give the file that was meant");
+            let refused = Refusal::conflict(field, file.display(), remedy);
+            Err(if is_new { refused } else { refused.coded(Code::Changed) })
+        }
+        None => {
+            *stated = Some(found);
+            Ok(())
+        }
+    }
+}
+
+fn public_file(path: &Path, digest: &Option<String>) -> PublicFile {
+    PublicFile { name: own_name(path), digest: digest.clone() }
+}
+
+/// The name of a file without its folder.
+fn own_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.display().to_string())
 }
 
 impl Init {

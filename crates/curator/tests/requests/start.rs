@@ -1,6 +1,7 @@
 //! Runs that start from public weights, vectors and data, and texts without a vocabulary of their own.
 
-use reticent_core::{Code, Fact};
+use reticent_core::{Code, Fact, PublicFile};
+use reticent_curator::folder::digests;
 use reticent_curator::train::{ClassNames, Finished, Resume, Train, Trained};
 use reticent_curator::{Planned, Refusal, Request, Session};
 use reticent_train::GivenWeights;
@@ -110,7 +111,10 @@ fn public_weights_are_declared_named_and_reported() {
         ..bare.clone()
     };
     let found = run(&request).unwrap();
-    assert!(has(&found, &Fact::InitialWeights("model.safetensors".to_owned())), "{:?}", found.certificate);
+    let digests = digests(&out).unwrap();
+    let digest = digests.into_iter().find(|(name, _)| *name == "model.safetensors").map(|(_, digest)| digest);
+    let fact = PublicFile { name: "model.safetensors".to_owned(), digest: digest.clone() };
+    assert!(has(&found, &Fact::InitialWeights(fact)), "{:?}", found.certificate);
     assert_eq!(found.trained_weights, Some(130));
     let init = found.start.unwrap().init.unwrap();
     assert_eq!((init.taken.len(), init.random.len(), init.unused.len()), (3, 0, 0));
@@ -120,6 +124,10 @@ fn public_weights_are_declared_named_and_reported() {
         format!("{:?}", given.array("0.weight").unwrap())
     };
     assert_eq!(array(&out), array(&again));
+    let meant = |digest: &str| Train { init_digest: Some(digest.to_owned()), out: None, ..request.clone() };
+    run(&meant(digest.as_deref().unwrap())).unwrap();
+    let refused = refusal(&meant("sha256:00"));
+    assert_eq!((refused.code(), refused.field()), (Code::Conflict, Some("init")));
     // A run that goes on needs no file, and states the same.
     fs::remove_dir_all(&out).unwrap();
     let resumed = Resume::new(again).check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();
@@ -128,6 +136,7 @@ fn public_weights_are_declared_named_and_reported() {
     for (request, field) in [
         (Train { init: None, init_public: Some(true), ..bare.clone() }, "init_public"),
         (Train { init: None, init_partial: Some(true), ..bare.clone() }, "init_partial"),
+        (Train { init: None, init_digest: digest, ..bare.clone() }, "init_digest"),
         (Train { init_public: Some(true), ..bare.clone() }, "init"),
         (Train { freeze: Some(vec!["0".into(), "1".into()]), ..private(place.path()) }, "freeze"),
         (Train { freeze: Some(vec!["1.bias".into()]), ..private(place.path()) }, "freeze"),
@@ -212,7 +221,9 @@ fn vectors_bring_their_words_or_fill_a_vocabulary() {
         ..private(place.path())
     };
     let found = run(&request).unwrap();
-    assert!(has(&found, &Fact::WordVectors("vectors.txt".to_owned())));
+    let known = "sha256:4469b5718f21d0ff7e6b4212821a90ae624e5a80e2a767ff1e5bf5fc1e2e6b43";
+    let fact = PublicFile { name: "vectors.txt".to_owned(), digest: Some(known.to_owned()) };
+    assert!(has(&found, &Fact::WordVectors(fact)), "{:?}", found.certificate);
     let vectors = found.start.unwrap().vectors.unwrap();
     assert_eq!((vectors.covered, vectors.tokens, vectors.width), (3, 3, 3));
     assert_eq!((found.weights, found.trained_weights), (5 * 3 + 8, Some(8)));
@@ -223,7 +234,20 @@ fn vectors_bring_their_words_or_fill_a_vocabulary() {
     let own = Train { vocabulary: Some(words), out: None, ..request.clone() };
     let vectors = run(&own).unwrap().start.unwrap().vectors.unwrap();
     assert_eq!((vectors.covered, vectors.tokens), (1, 2));
+    // A run that goes on starts from the same file.
+    fs::write(&file, "win 1 0 0\nfree 0 1 0\nhome 0 0 2\n").unwrap();
+    let refused = Resume::new(place.path().join("run")).check().unwrap_err();
+    assert_eq!((refused.code(), refused.field()), (Code::Changed, Some("vectors")));
     for (request, field) in [
+        (
+            Train {
+                vectors: None,
+                vectors_digest: Some(known.to_owned()),
+                out: None,
+                ..private(place.path())
+            },
+            "vectors_digest",
+        ),
         (Train { model: Some("logistic".to_owned()), freeze: None, out: None, ..request.clone() }, "vectors"),
         (Train { vectors: Some("nowhere.npy".into()), out: None, ..request.clone() }, "vectors"),
         (Train { init: Some(file), init_public: Some(true), out: None, ..request }, "init"),

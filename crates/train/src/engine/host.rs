@@ -18,6 +18,9 @@ use reticent_noise::entropy::Repeatable;
 pub(crate) trait Passes: Send {
     fn layout(&self) -> &Layout;
 
+    /// See [`Gradients::separates_units`].
+    fn separates_units(&self) -> bool;
+
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError>;
 
     fn repeatable_weights(&self, bits: &mut Repeatable) -> Result<Vec<f32>, TrainError>;
@@ -77,6 +80,10 @@ impl UnitTarget for FixedSum {
 impl Passes for Modelled {
     fn layout(&self) -> &Layout {
         self.0.layout()
+    }
+
+    fn separates_units(&self) -> bool {
+        self.0.separates_units()
     }
 
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
@@ -171,6 +178,10 @@ impl<P: Passes> Engine for HostEngine<P> {
 
     fn rounding_margin(&self) -> RoundingMargin {
         RoundingMargin::SINGLE_PRECISION
+    }
+
+    fn separates_units(&self) -> bool {
+        self.passes.separates_units()
     }
 
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {

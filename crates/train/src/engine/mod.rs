@@ -81,6 +81,12 @@ pub trait Engine: Send {
     /// cannot bring them above it.
     fn rounding_margin(&self) -> RoundingMargin;
 
+    /// Whether the gradient of a unit is the same, bit for bit, whatever other units are selected with it; see
+    /// [`Gradients::separates_units`].
+    fn separates_units(&self) -> bool {
+        false
+    }
+
     /// Whether the engine draws noise itself, so that nothing is to be drawn for it.
     fn draws_noise(&self) -> bool {
         false

@@ -114,6 +114,13 @@ pub trait Gradients: Send {
     /// [`TrainError::Example`] or [`TrainError::Shape`], naming the first that does not.
     fn check(&self, examples: &Examples) -> Result<(), TrainError>;
 
+    /// Whether the gradient of a unit is the same, bit for bit, whatever other units are selected with it. Encoded gradients and
+    /// quantile clipping need that, because last bits can decide there. It is seldom so where several units are computed by one
+    /// product: libraries choose how to multiply by the number of rows.
+    fn separates_units(&self) -> bool {
+        false
+    }
+
     /// Hands the gradients of the units of [`ClippedSum::selection`] to the sink, each once; the gradient of a unit is the sum over
     /// its examples. There are as many weights as the layout has, and all examples of the selection exist.
     ///

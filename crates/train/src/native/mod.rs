@@ -164,6 +164,10 @@ impl Passes for Network {
         &self.program.layout
     }
 
+    fn separates_units(&self) -> bool {
+        true
+    }
+
     fn initial_weights(&self) -> Result<Vec<f32>, TrainError> {
         Ok(self.graph.initial_weights(&mut Entropy::new()?))
     }

@@ -427,7 +427,7 @@ impl PrivacyPlan {
     }
 
     /// The mean of the noise variances of the steps up to this one, in which a step weighs `decay` times as much as the next: the noise in
-    /// a second moment that decays so. Where batches do not grow it is that of every step.
+    /// a second moment that decays so, where no step was lost. Where batches do not grow it is that of every step.
     pub(crate) fn decayed_variance(&self, step: u64, decay: f64) -> f64 {
         let steps = step.saturating_add(1);
         let after = |first: u64| libm::pow(decay, (steps - first) as f64);

@@ -55,8 +55,9 @@ impl Aggregation {
     ///
     /// # Errors
     /// [`TrainError::Noise`] when the permit does not cover all steps, or was charged under another neighboring relation than the
-    /// plan's; [`TrainError::Invalid`] when the plan is for another number of weights, or the recipe has no meaning; when there is
-    /// no randomness.
+    /// plan's; [`TrainError::Invalid`] when the plan is for another number of weights, the recipe has no meaning, or gradients are
+    /// encoded or clipped to a quantile by an engine that does not [separate units](Engine::separates_units); when there is no
+    /// randomness.
     pub fn private(
         engine: Box<dyn Engine>,
         plan: PrivacyPlan,
@@ -70,6 +71,8 @@ impl Aggregation {
         }
         if engine.draws_noise() {
             settings.clipping.check_by_norm("a GPU (or train with the device cpu)")?;
+        } else if !engine.separates_units() {
+            settings.clipping.check_together()?;
         }
         if engine.draws_noise() {
             refuse_cyclic(&plan, "noise of cyclic batches is drawn on the CPU: train with the device cpu")?;

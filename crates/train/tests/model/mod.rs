@@ -13,6 +13,7 @@ pub(crate) struct Softmax {
     layout: Layout,
     features: usize,
     classes: usize,
+    computes_together: bool,
 }
 
 impl Softmax {
@@ -28,7 +29,7 @@ impl Softmax {
             parameter("0.weight", &[classes, features], true),
             parameter("0.bias", &[classes], true),
         ]);
-        Self { layout, features, classes }
+        Self { layout, features, classes, computes_together: false }
     }
 
     fn scores(&self, weights: &[f32], input: &[f32]) -> Vec<f32> {
@@ -64,6 +65,10 @@ impl Gradients for Softmax {
                 Err(TrainError::Example { example, why: "its class is out of range".to_owned() })
             }
         }
+    }
+
+    fn separates_units(&self) -> bool {
+        !self.computes_together
     }
 
     fn gradients(
@@ -152,6 +157,12 @@ pub(crate) fn recipe() -> Recipe {
 
 pub(crate) fn model() -> Box<dyn Engine> {
     softmax(3)
+}
+
+/// The same without the promise that the units of a sample do not touch each other's last bits.
+pub(crate) fn model_of_many() -> Box<dyn Engine> {
+    let model = Softmax { computes_together: true, ..Softmax::new(2, 3) };
+    model_engine(Box::new(model), Resources::SINGLE).unwrap()
 }
 
 /// A softmax regression in the plane with so many classes.
