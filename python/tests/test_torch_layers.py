@@ -45,6 +45,66 @@ def test_norms_are_not_too_small_when_parts_cancel():
     assert torch.all(term.squared() >= 1e12 * true)
 
 
+def one_after_the_other(left, right):
+    """A product whose sums lose as much to rounding as the pieces of a library's product may."""
+    from reticent.torch import terms
+
+    found = None
+    for start in range(0, left.shape[-1], terms.PIECE):
+        piece = torch.zeros(*left.shape[:-1], right.shape[-1], dtype=left.dtype)
+        for place in range(start, min(start + terms.PIECE, left.shape[-1])):
+            piece = piece + left[..., place : place + 1] * right[..., place : place + 1, :]
+        found = piece if found is None else found + piece
+    return found
+
+
+def hiding(width):
+    """Two vectors that are the same but for numbers whose squares are lost beside the first one's."""
+    a = torch.zeros(1, 1, 2, width)
+    a[..., 0], a[:, :, 0, 1:] = 1.0, 2.0**-12
+    return a
+
+
+@pytest.mark.parametrize("width", [400, 769, 4096])
+def test_norms_are_not_too_small_when_long_sums_lose_their_parts(width, monkeypatch):
+    from reticent.torch import terms
+
+    torch.set_default_dtype(torch.float32)
+    monkeypatch.setattr(terms, "product", one_after_the_other)
+    a, b = hiding(width), torch.zeros(1, 1, 2, 64)
+    b[..., 0, :2], b[..., 1, :2] = 1.0, -1.0
+    true = (b.double().mT @ a.double()).square().sum()
+
+    def found():
+        table = terms.Rows(torch.zeros(1, 2, dtype=torch.long), torch.cat([a[:, 0, :1], -a[:, 0, 1:]], 1), 3)
+        whole = terms.Tied(terms.Outer(a.flip(2), b), terms.Rows(torch.full((1, 1), 5), torch.zeros(1, 1, width), 64))
+        return terms.Outer(a, b).squared(), table.squared() * 2, whole.squared()
+
+    assert terms.Outer(a, b).uses_gram
+    assert all(float(own) >= true for own in found())
+    # Without the length of the sums, what is added is too little.
+    plain = terms.allowance
+    monkeypatch.setattr(terms, "allowance", lambda kind, *_: plain(kind))
+    assert float(found()[0]) < true or width < 500
+
+
+def test_norms_that_are_found_together_are_not_too_small():
+    """The squares behind the first one are lost if they are added to it one by one."""
+    from reticent.torch.joint import hidden, selector
+
+    widths = (3000, 9000)
+    numbers = torch.full((1, sum(widths)), 2.0**-24)
+    numbers[0, 0] = numbers[0, 3000] = 1.0
+    device = torch.device("cpu")
+    matrix, start = selector(widths, device), hidden(widths, device)
+    found = start[None].clone()
+    for place in range(sum(widths)):
+        found = (found + numbers[:, place : place + 1].float() * matrix[place]).float()
+    true = [1 + (width - 1) * 2.0**-24 for width in widths]
+    assert all(float(own) >= whole for own, whole in zip(found[0], true, strict=True))
+    assert float(found[0, 1]) < 1.003
+
+
 def test_norms_are_not_too_small_when_squares_underflow():
     from reticent.torch.terms import Outer
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .taps import Place
-from .terms import Full, Outer, Term, cleared, finest, lost, sum_of_squares
+from .terms import Full, Outer, Term, cleared, finest, is_launched, lost, sum_of_squares
 
 #: Numbers of an example in a gradient that is kept beside others.
 SMALL = 4096
@@ -84,7 +84,7 @@ class Column:
         """The squared norm of every example, in double precision."""
         terms: Sequence[Term] = [term for _, term in self.rest]
         found = [] if self.flat is None else [sum_of_squares(self.flat)]
-        if len(terms) > 1 and terms[0].device.type == "cuda":
+        if len(terms) > 1 and is_launched(terms[0].device):
             together, terms = joint_squared(terms)
             found += [] if together is None else [together]
         found += [term.squared() for term in terms]

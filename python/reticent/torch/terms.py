@@ -52,6 +52,11 @@ def finest(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
+def is_launched(device: torch.device) -> bool:
+    """Whether every operation is launched by itself, so that few large ones take less time than many small ones."""
+    return device.type == "cuda"
+
+
 def total(values: Tensor) -> Tensor:
     """The sum of the last two axes."""
     return values.sum(-1).sum(-1, dtype=finest(values.device))

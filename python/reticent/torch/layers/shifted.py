@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..terms import FEW, KEPT, Term, cleared, sum_of_squares
+from ..terms import FEW, KEPT, Term, cleared, is_launched, sum_of_squares
 
 #: With fewer channels than these, patches cost less than products of thin matrices.
 CHANNELS = 64
@@ -73,7 +73,7 @@ class Shifted(Term):
 
 def fits(module: Any, values: Tensor, b: Tensor, each: int) -> bool:
     """Whether the gradients are better written out from shifted rows: many positions, on a GPU."""
-    if b.device.type != "cuda" or values.dtype != b.dtype or len(module.kernel_size) != 2 or each != 1:
+    if not is_launched(b.device) or values.dtype != b.dtype or len(module.kernel_size) != 2 or each != 1:
         return False
     if b.dtype not in (torch.float32, torch.float64) or module.groups != 1 or tuple(module.stride) != (1, 1):
         return False
