@@ -149,7 +149,7 @@ class Forked(nn.Module):
 
 
 def test_norms_that_are_found_together_are_those_of_single_terms():
-    from reticent.torch.joint import joint_squared
+    from reticent.torch.joint import joint_squared, paired_squared
 
     torch.set_default_dtype(torch.float32)
     model, x = Forked(), torch.randn(20, 9)
@@ -160,6 +160,10 @@ def test_norms_that_are_found_together_are_those_of_single_terms():
     assert len(terms) == 11 and len(rest) == 7
     expected = torch.stack([term.squared() for term in terms]).sum(0)
     assert torch.allclose(joint + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
+    # Three of them have a bias; two of these have one and the same gradient.
+    pairs, rest = paired_squared(terms)
+    assert len(pairs) == 3 and len(rest) == 5
+    assert torch.allclose(sum(pairs) + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
 
 
 def test_what_is_not_finite_stays_so_when_norms_are_found_together():

@@ -32,7 +32,7 @@ pub const TABLE: &[(&str, u32)] = &[
     ("distributions::machine_and_big_integers_agree", 5),
     ("distributions::bulk_gaussian", 10),
     ("distributions::bulk_counts", 1),
-    ("distributions::bulk_ahead", 5),
+    ("distributions::bulk_ahead", 8),
     ("distributions::randomized_response", 6),
     ("distributions::selection", 9),
     ("distributions::additive", 16),

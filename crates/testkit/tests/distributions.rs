@@ -130,23 +130,26 @@ fn bulk_noise_has_the_counts_of_a_normal() {
 }
 
 #[test]
-fn noise_drawn_ahead_has_the_same_law() {
+fn noise_drawn_ahead_or_as_it_is_added_has_the_same_law() {
     let mut ledger = Ledger::open("distributions::bulk_ahead");
     let bulk = BulkGaussian::new(sensitivity(1.0), scale(3.0), MILLION).unwrap();
-    let event = Event::Repeated { count: 2, event: Box::new(bulk.event()) };
+    let event = Event::Repeated { count: 3, event: Box::new(bulk.event()) };
     let mut permit = charge(&mut Unlimited::new(), &Plan::new(vec![event.clone()]).unwrap()).unwrap();
     let mut ahead = NoiseAhead::new(&bulk, &mut permit, &event).unwrap();
     let mut last: Vec<f64> = Vec::new();
-    for threads in [1, 2] {
+    for (threads, is_ahead) in [(1, true), (2, true), (2, false)] {
         let mut values = vec![5f32; MILLION];
-        let drawing = bulk.draw_ahead(&mut ahead);
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| drawing.help().unwrap());
-            }
-        });
-        drawing.finish().unwrap();
-        bulk.add_ahead(&mut values, &mut ahead, Parallelism { threads }).unwrap();
+        let spread = |work: &(dyn Fn() + Sync)| {
+            std::thread::scope(|scope| (1..threads).for_each(|_| drop(scope.spawn(work))));
+        };
+        if is_ahead {
+            let drawing = bulk.draw_ahead(&mut ahead);
+            spread(&|| drawing.help().unwrap());
+            drawing.finish().unwrap();
+            bulk.add_ahead(&mut values, &mut ahead, Parallelism { threads }).unwrap();
+        } else {
+            bulk.add_now_on(&mut values, &mut ahead, |_, work| spread(work)).unwrap();
+        }
         let mut noise: Vec<f64> = values.iter().map(|v| f64::from(*v) - 5.0).collect();
         ledger.expect("lag 1", correlation(pearson(&noise[1..], &noise[..MILLION - 1]), MILLION - 1));
         if last.is_empty() {

@@ -88,9 +88,19 @@ impl StepNoise {
         Ok(())
     }
 
-    /// Gives back the memory of noise that was added.
-    pub(crate) fn let_go(&mut self) {
-        self.ahead.let_go();
+    /// Draws the noise of a step while it is added, as [`draw_on`](Self::draw_on) and then [`add_on`](Self::add_on), with no memory for
+    /// all of it.
+    ///
+    /// # Errors
+    /// [`TrainError::Noise`] when all steps that were paid for are taken, the sum has another length, or the operating system gives no
+    /// randomness.
+    pub fn add_now_on(
+        &mut self,
+        sum: &mut [f32],
+        spread: impl Fn(usize, &(dyn Fn() + Sync)),
+    ) -> Result<(), TrainError> {
+        self.noise.add_now_on(sum, &mut self.ahead, spread)?;
+        Ok(())
     }
 
     /// Takes the noise of a step, to be drawn and added on a device. Nothing need be drawn before.

@@ -19,7 +19,7 @@ from ..errors import RequestError
 from . import refusals
 from .sums import part
 from .taps import Place
-from .terms import Term, finest
+from .terms import Term, finest, wide
 
 if TYPE_CHECKING:
     from .run import Run
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: How integers and truth values are made up: the least integer, how many there are, and the truth value. The first form that the
 #: module can compute with is taken.
 FORMS = [(0, 2, True), (1, 2, True), (1, 1, True), (0, 1, True), (0, 2, False), (1, 1, False), (0, 1, False)]
+
+#: Numbers that are added up at a time: copies of more would be the most memory of a training of small batches.
+PIECE = 1 << 17
 
 #: Relative error of single precision that is not taken for a difference.
 TOLERANCE = 1e-3
@@ -72,6 +75,12 @@ def changed(values: Any, other: Any, count: int, axis: int, example: int) -> Any
 def float_tensors(output: Any) -> list[Tensor]:
     """The tensors of an output that gradients can come from."""
     return [item for item in tree_flatten(output)[0] if isinstance(item, Tensor) and item.is_floating_point()]
+
+
+def squared_length(values: Tensor) -> Tensor:
+    """The sum of the squares of all numbers."""
+    pieces = wide(values).reshape(-1).split(PIECE)
+    return torch.stack([piece.dot(piece) for piece in pieces]).sum(dtype=finest(values.device))
 
 
 def proportional(small: tuple[int, ...], large: tuple[int, ...]) -> int | None:
@@ -235,12 +244,15 @@ class _Check:
     def weights(self) -> dict[str, tuple[float, float]]:
         """Two numbers of every parameter that tell whether it was changed."""
         with torch.no_grad():
-            kind = finest(self.run.sum.device)
-            return {
-                name: (float(own.sum(dtype=kind)), float(torch.linalg.vector_norm(own, dtype=kind)))
-                for name, own in self.run.module.named_parameters()
-                if own.is_floating_point()
-            }
+            found = {}
+            for name, own in self.run.module.named_parameters():
+                if own.is_floating_point():
+                    total, square = 0.0, 0.0
+                    for piece in own.reshape(-1).split(PIECE):
+                        exact = piece.to(finest(own.device))
+                        total, square = total + float(exact.sum()), square + float(exact.dot(exact))
+                    found[name] = (total, square)
+            return found
 
     def check_buffers(self) -> None:
         """Nothing that the module keeps depends on its inputs: buffers are released with the model, without noise."""
@@ -306,7 +318,7 @@ class _Check:
         for own, name in run.names.items():
             length = float(squared[own].max().sqrt())
             far = float((own_squared[own].sqrt() - squared[own].sqrt()).abs().max())
-            other = float((own_summed[own] - summed[own]).to(kind).norm())
+            other = float(squared_length(own_summed[own].sub_(summed[own])).sqrt())
             if far > tolerance * (length + 0.03 * scale) or other > tolerance * (3 * length + 0.1 * scale):
                 raise refusals.layer(
                     name,
@@ -337,7 +349,7 @@ class _Check:
         squared: dict[nn.Parameter, list[Tensor]] = {own: [] for own in parameters}
         for example in range(3):
             for own, gradient in zip(parameters, self.gradients(losses[example], parameters), strict=True):
-                squared[own].append(gradient.to(finest(gradient.device)).square().sum())
+                squared[own].append(squared_length(gradient))
         summed = dict(zip(parameters, self.gradients((losses * weights).sum(), parameters), strict=True))
         for own in parameters:
             own.requires_grad_(False)

@@ -48,7 +48,7 @@ class Clipping:
         # Factors below 1e-30 would lose their digits in single precision. What is not a number is neither.
         if self.kind == "flat" and groups == 1:
             found = squared.rsqrt().mul_(bound).clamp_max_(scale)
-            return F.threshold_(found, 1e-30 * scale, 0.0).nan_to_num_(0.0)
+            return F.threshold(found, 1e-30 * scale, 0.0).nan_to_num_(0.0)
         total = squared if groups == 1 else squared.sum(1, keepdim=True)
         good = (total if groups == 1 else squared.amin(1, keepdim=True)) >= 0
         good &= total <= (1e30 * bound / scale) ** 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,6 +37,28 @@ def joint_squared(terms: Sequence[Term]) -> tuple[Tensor | None, Sequence[Term]]
     return torch.linalg.vecdot(parts[:, :count], parts[:, count:]), rest
 
 
+def paired_squared(terms: Sequence[Term]) -> tuple[list[Tensor], Sequence[Term]]:
+    """The squared norms of gradients that are one product of two vectors, each with the bias beside it, whose gradient is one of the
+    vectors; and the other terms."""
+    biases: dict[Any, list[Full]] = {}
+    for term in terms:
+        if isinstance(term, Full):
+            biases.setdefault(_memory(term.gradients), []).append(term)
+    found: list[Tensor] = []
+    taken: set[Term] = set()
+    for term in terms:
+        beside = biases.get(_memory(term.b.reshape(term.rows, -1))) if isinstance(term, Outer) and term.is_single else None
+        if beside and isinstance(term, Outer):
+            found.append(term.squared_beside(1.0))
+            taken |= {term, beside.pop()}
+    return found, [own for own in terms if own not in taken]
+
+
+def _memory(values: Tensor) -> tuple[int, torch.dtype, torch.Size, tuple[int, ...]]:
+    """What two tensors have in common that hold the same numbers in the same memory."""
+    return values.data_ptr(), values.dtype, values.shape, values.stride()
+
+
 @lru_cache(maxsize=64)
 def selector(widths: tuple[int, ...], device: torch.device) -> Tensor:
     """The matrix that adds up vectors of these widths, each by as much too long as rounding may make it too short."""
@@ -63,6 +86,8 @@ class Column:
     @staticmethod
     def of(found: Sequence[tuple[Place, Term]]) -> Column:
         """The gradients of a group of parameters."""
+        if not found or not is_launched(found[0][1].device):
+            return Column(None, (), (), found)
         small: list[tuple[Place, Tensor]] = []
         rest: list[tuple[Place, Term]] = []
         for place, term in found:
@@ -87,6 +112,9 @@ class Column:
         if len(terms) > 1 and is_launched(terms[0].device):
             together, terms = joint_squared(terms)
             found += [] if together is None else [together]
+        else:
+            pairs, terms = paired_squared(terms)
+            found += pairs
         found += [term.squared() for term in terms]
         kind = finest(found[0].device)
         return found[0].to(kind) if len(found) == 1 else torch.stack(found).sum(0, dtype=kind)

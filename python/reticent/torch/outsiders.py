@@ -51,7 +51,8 @@ class Outsiders:
 def _kinds(kind: type) -> set[type]:
     """A class and all classes derived from it."""
     found = {kind}
-    for own in kind.__subclasses__():
+    derived: list[type] = kind.__subclasses__()
+    for own in derived:
         if own not in found:
             found |= _kinds(own)
     return found

@@ -72,10 +72,20 @@ def wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()
 
 
+#: Sums of so many squares are short enough to be added up one after the other within the margin of the clipping rule.
+SHORT = 1024
+
+
+def squared_lengths(vectors: Tensor) -> Tensor:
+    """The sum of squares along the last axis."""
+    if vectors.shape[-1] <= SHORT:
+        return torch.linalg.vector_norm(vectors, dim=-1).square()
+    return torch.linalg.vecdot(vectors, vectors)
+
+
 def sum_of_squares(tensor: Tensor) -> Tensor:
     """The sum of squares of every example."""
-    flat = tensor.reshape(tensor.shape[0], -1)
-    return torch.linalg.vecdot(flat, flat)
+    return squared_lengths(tensor.reshape(tensor.shape[0], -1))
 
 
 def add_product(left: Tensor, right: Tensor, into: Tensor) -> None:
@@ -200,9 +210,7 @@ class Outer(Term):
 
     def squared(self) -> Tensor:
         if self.positions == 1:
-            a = torch.linalg.vecdot(self.a, self.a) + lost(self.a.dtype, self.width)
-            b = torch.linalg.vecdot(self.b, self.b) + lost(self.b.dtype, self.height)
-            return (a * b).view(-1) if self.groups == 1 else (a * b).sum((1, 2))
+            return self.squared_beside(0.0)
         if self.uses_gram:
             return self._gram()
         size = self.groups * self.height * self.width
@@ -217,6 +225,12 @@ class Outer(Term):
         # Numbers that are each off by a share of their parts are off by twice that share when squared.
         hidden = allowance(whole.dtype, self.positions, self.positions, SUMS)
         return whole + hidden * self.parts().square()
+
+    def squared_beside(self, more: float) -> Tensor:
+        """The squared norm where there is one position, with so many further inputs of 1."""
+        a = squared_lengths(self.a) + (more + lost(self.a.dtype, self.width))
+        b = squared_lengths(self.b) + lost(self.b.dtype, self.height)
+        return (a * b).view(-1) if self.groups == 1 else (a * b).sum((1, 2))
 
     def _gram(self) -> Tensor:
         step = max(1, ROOM // (2 * self.groups * self.positions**2))
@@ -239,8 +253,8 @@ class Outer(Term):
         return self.b[piece].mT @ a
 
     def parts(self) -> Tensor:
-        a = torch.linalg.vecdot(self.a, self.a) + lost(self.a.dtype, self.width)
-        b = torch.linalg.vecdot(self.b, self.b) + lost(self.b.dtype, self.height)
+        a = squared_lengths(self.a) + lost(self.a.dtype, self.width)
+        b = squared_lengths(self.b) + lost(self.b.dtype, self.height)
         return (a * b).sqrt().sum((1, 2))
 
     def full(self) -> Tensor:

@@ -1,7 +1,7 @@
 //! Noise that is drawn before the vector it is for is known.
 
 use super::student::draw_student;
-use super::{BulkGaussian, BulkNoise, PIECE, Parallelism, THREAD_WORTH, add_cells};
+use super::{BulkGaussian, BulkNoise, PIECE, Parallelism, THREAD_WORTH, add_cells, add_noise_to};
 use crate::entropy::{Block, Stream, generation};
 use crate::paid::{each, pays_for, pays_for_gaussian};
 use crate::sampler::{StudentSampler, normal_cells};
@@ -34,13 +34,6 @@ pub struct NoiseAhead {
 }
 
 impl NoiseAhead {
-    /// Gives back the memory of noise that was used. Noise that is drawn and not used stays.
-    pub fn let_go(&mut self) {
-        if self.fresh_in.is_none() {
-            (self.cells, self.wide) = (Vec::new(), Vec::new());
-        }
-    }
-
     /// An empty buffer, to be filled by `draw_ahead` of the noise before each use. The event is the cost of all calls together:
     /// that of the noise, or that of the noise on a sample or on a clipped sum; one of a smaller multiplier of Gaussian noise costs more
     /// and pays for it as well. A single event pays for one call, a repeated event for as many as it counts.
@@ -309,6 +302,45 @@ impl BulkGaussian {
         work();
         Ok(self.event())
     }
+
+    /// Draws the noise of one call that `ahead` has the right to and adds it, piece by piece, with no memory for all of it. Nothing need
+    /// be drawn before. `spread` is as in [`add_ahead_on`](Self::add_ahead_on).
+    ///
+    /// # Guarantee
+    /// That of [`add_noise`](Self::add_noise).
+    ///
+    /// # Reference
+    /// `proof.md`.
+    ///
+    /// # Errors
+    /// [`NoiseError::Invalid`] when `values` does not have the declared length, [`NoiseError::Unpaid`] when all calls that were paid for
+    /// have been made, or other noise was paid for, [`NoiseError::Entropy`] when the operating system provides no randomness. Nothing is
+    /// changed then.
+    pub fn add_now_on(
+        &self,
+        values: &mut [f32],
+        ahead: &mut NoiseAhead,
+        spread: impl FnOnce(usize, &(dyn Fn() + Sync)),
+    ) -> Result<Event, NoiseError> {
+        super::check_length(self.length, values.len())?;
+        let mut own = Stream::new(&mut Entropy::new()?);
+        ahead.take_call(&BulkNoise::Gaussian(*self))?;
+        let pieces = Mutex::new(values.chunks_mut(PIECE));
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = |stream: &mut Stream| {
+            while let Some(piece) = next() {
+                add_noise_to(piece, self.step, stream);
+            }
+        };
+        spread(self.length.div_ceil(THREAD_WORTH).max(1), &|| {
+            // A thread without randomness leaves its pieces to the others.
+            if let Ok(mut entropy) = Entropy::new() {
+                work(&mut Stream::new(&mut entropy));
+            }
+        });
+        work(&mut own);
+        Ok(self.event())
+    }
 }
 
 #[cfg(test)]
@@ -373,6 +405,43 @@ mod tests {
             assert!(values.iter().all(|value| *value != 0.0));
             assert!(ahead.cells.iter().all(|cell| *cell == 0));
         }
+    }
+
+    #[test]
+    fn noise_that_is_drawn_as_it_is_added_has_the_same_spread_and_serves_what_is_paid_for() {
+        let bulk = bulk(400_000);
+        let mut ahead = ahead(&bulk, 3);
+        let mut found = Vec::new();
+        for threads in [1, 3, 0] {
+            let mut values = vec![3.0f32; 400_000];
+            values[7] = f32::INFINITY;
+            let spread = |tasks: usize, work: &(dyn Fn() + Sync)| {
+                assert!(tasks > 3);
+                std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+            };
+            assert_eq!(bulk.add_now_on(&mut values, &mut ahead, spread).unwrap(), bulk.event());
+            assert!(values[7].abs() < 100.0 && values[7] != 0.0);
+            values[7] = 3.0;
+            let n = values.len() as f64;
+            let mean = values.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
+            let variance = values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / n;
+            // Seven standard errors.
+            assert!((mean - 3.0).abs() < 7.0 * 2.0 / n.sqrt(), "{mean}");
+            assert!((variance - 4.0).abs() < 7.0 * 4.0 * (2.0 / n).sqrt(), "{variance}");
+            found.push(values);
+        }
+        // Pieces and calls have noise of their own.
+        let covariance = |one: &[f32], other: &[f32]| {
+            let products = one.iter().zip(other).map(|(a, b)| (f64::from(*a) - 3.0) * (f64::from(*b) - 3.0));
+            products.sum::<f64>() / one.len() as f64
+        };
+        let allowed = 7.0 * 4.0 / 200_000f64.sqrt();
+        assert!(covariance(&found[0], &found[1]).abs() < allowed);
+        assert!(covariance(&found[1][..200_000], &found[1][200_000..]).abs() < allowed);
+        let before = found[0].clone();
+        assert_eq!(bulk.add_now_on(&mut found[0], &mut ahead, |_, _| {}), Err(NoiseError::Unpaid));
+        assert!(bulk.add_now_on(&mut found[0][1..], &mut ahead, |_, _| {}).is_err());
+        assert_eq!(found[0], before);
     }
 
     #[test]

@@ -98,6 +98,31 @@ impl BulkNoise {
         }
     }
 
+    /// Draws the noise of one call and adds it: Gaussian noise as [`BulkGaussian::add_now_on`], Student-t noise drawn ahead.
+    ///
+    /// # Guarantee
+    /// That of [`BulkGaussian::add_now_on`] or [`BulkStudent::add_ahead`].
+    ///
+    /// # Reference
+    /// `proof.md`.
+    ///
+    /// # Errors
+    /// As [`BulkGaussian::add_now_on`].
+    pub fn add_now_on(
+        &self,
+        values: &mut [f32],
+        ahead: &mut NoiseAhead,
+        spread: impl Fn(usize, &(dyn Fn() + Sync)),
+    ) -> Result<Event, NoiseError> {
+        match self {
+            Self::Gaussian(noise) => noise.add_now_on(values, ahead, spread),
+            Self::Student(noise) => {
+                noise.draw_ahead(ahead).finish()?;
+                noise.add_ahead_on(values, ahead, spread)
+            }
+        }
+    }
+
     /// Takes the noise of one call, to be drawn on a device, as [`BulkGaussian::take_for_device`].
     ///
     /// # Guarantee

@@ -154,22 +154,21 @@ impl PrivateSteps {
     /// The noise is that of the plan's event, fresh for every call.
     ///
     /// # Reference
-    /// [`reticent_noise::bulk::BulkGaussian::add_ahead`].
+    /// [`reticent_noise::bulk::BulkGaussian::add_now_on`].
     ///
     /// # Errors
     /// [`TrainError::Finished`] when all steps that were paid for are counted; [`TrainError::Invalid`] when no sample is open or the sum
-    /// has another length; [`TrainError::File`] when the count cannot be written. The sum has not changed then.
+    /// has another length; [`TrainError::File`] when the count cannot be written; [`TrainError::Noise`] when the operating system provides
+    /// no randomness, and the step counts then. The sum has not changed then.
     pub fn add_noise(&mut self, sum: &mut [f32], threads: usize) -> Result<(), TrainError> {
         self.check_step(sum.len())?;
-        let is_ahead = self.noise.is_drawn();
-        self.draw(threads)?;
         self.count_step()?;
-        let added = self.noise.add_on(sum, |tasks, work| spread(threads.min(tasks), work));
-        if !is_ahead {
-            // Until the next step its memory serves others.
-            self.noise.let_go();
+        let spread = |tasks: usize, work: &(dyn Fn() + Sync)| spread(threads.min(tasks), work);
+        if self.noise.is_drawn() {
+            self.noise.add_on(sum, spread)
+        } else {
+            self.noise.add_now_on(sum, spread)
         }
-        added
     }
 
     /// As [`add_noise`](Self::add_noise), on the sum that the other framework keeps on a GPU, which draws the noise.
