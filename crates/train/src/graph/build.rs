@@ -148,8 +148,8 @@ impl Build {
         self.push(Operation::Linear { inner, out, places, bias }, shape, prefix, parameters, frozen);
     }
 
-    /// The linear layer that `base` adds, given whether it is frozen. With a low-rank update it is, and the update beside it, with
-    /// weights of the prefix `update`, is trained in its place.
+    /// A linear layer, which `base` adds and is told whether to freeze. With a low-rank update the layer is frozen, and the update
+    /// beside it is trained; the names of its weights begin with `update`.
     fn adapted(
         &mut self,
         lora: Option<Lora>,
@@ -182,7 +182,8 @@ impl Build {
         self.push(Operation::LayerNorm { width, places }, self.shape.clone(), prefix, parameters, frozen);
     }
 
-    /// Attention between the joint projection to queries, keys and values and the one of its output; a low-rank update is one of each.
+    /// The joint projection to queries, keys and values, attention, and the projection of its output; with `lora` each of the two
+    /// projections has a low-rank update.
     fn attention(&mut self, (heads, causal): (usize, bool), lora: Option<Lora>, prefix: &str, frozen: bool) {
         let (time, width) = (self.shape[0], self.shape[1]);
         let spread = Start::Uniform((6.0 / (4 * width) as f32).sqrt());
