@@ -36,6 +36,7 @@ from reticent.train import (
     Relu,
     Residual,
     Tanh,
+    Transformer,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::reticent.PrivacyWarning")
@@ -146,6 +147,8 @@ def test_networks_are_values(tmp_path):
         ([{"kind": "batch-norm"}, Linear(out=2)], "group-norm"),
         ([Conv2d(out=2, kernel=3), Linear(out=2)], "conv2d"),
         ([Linear(out=2, name="a b")], '"a b"'),
+        ([Linear(out=2, lora={"alpha": 2})], "lora: give a table such as { rank = 8, alpha = 16 }"),
+        ([Linear(out=2), Tanh(lora={"rank": 2})], "only linear, attention and transformer layers have lora"),
     ],
 )
 def test_a_wrong_layer_is_named(layers, words):
@@ -201,6 +204,32 @@ def test_a_number_as_the_label():
     refused(lambda: made.predict_proba(X), errors.ModelError, "predict_proba")
     wide = train.fit("logistic", X, target, bounds=[(0, 1), (0, 2)], target_bounds=(0, 1), **NOISY)
     assert wide.predict(X).max() <= 1
+
+
+def test_low_rank_updates_are_trained_beside_public_weights(tmp_path):
+    def network(**fields):
+        return Network([Embedding(out=4), Transformer(heads=2, hidden=6, **fields), MeanTime(), Linear(out=2)])
+
+    train.fit(network(), TEXTS[:40], KINDS[:40], **WORDS, **PLAIN, out=tmp_path / "public")
+    public = (tmp_path / "public/model.safetensors").rename(tmp_path / "public.safetensors")
+    own = {**WORDS, **NOISY, "init": public, "freeze": [0, 3], "out": tmp_path / "private"}
+    adapted = network(lora={"rank": 1, "alpha": 2})
+    missing = refused(lambda: train.fit(adapted, TEXTS, KINDS, **own), errors.RequestError, "init_public")
+    assert "init_public" in str(missing)
+    train.fit(adapted, TEXTS, KINDS, **own, init_public=True)
+    before, after = arrays(public), arrays(tmp_path / "private/model.safetensors")
+    parts = ("in_proj.lora_a", "in_proj.lora_b", "out_proj.lora_a", "out_proj.lora_b")
+    assert set(after) - set(before) == {f"1.self_attn.{part}" for part in parts}
+    assert {name: after[name] for name in before} == before
+
+
+def arrays(path):
+    """The bytes of the arrays of a safetensors file."""
+    whole = path.read_bytes()
+    start = 8 + int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8:start])
+    places = {name: about["data_offsets"] for name, about in header.items() if name != "__metadata__"}
+    return {name: whole[start + first : start + last] for name, (first, last) in places.items()}
 
 
 def test_settings_reach_the_run(tmp_path):

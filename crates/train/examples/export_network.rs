@@ -5,7 +5,7 @@
 //! ```
 //!
 //! OUT gets `model.toml`, `model.safetensors`, `predictions.json` and `gradients.safetensors`: the gradient of the summed loss when
-//! every example's class is the first (or its target 0, or every next token the first).
+//! every example's class is the first (or its target 0, or every next token the first), in the trained weights.
 
 use reticent_noise::Entropy;
 use reticent_noise::sampler::uniform_below;
@@ -16,6 +16,7 @@ use reticent_train::{
 use safetensors::tensor::{Dtype, TensorView, serialize};
 use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 /// How many examples are answered.
@@ -38,11 +39,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = Path::new(out);
     fs::create_dir_all(out)?;
     fs::write(out.join("model.toml"), description.to_toml()?)?;
-    fs::write(out.join("model.safetensors"), tensors(network.layout(), &weights)?)?;
+    let layout = network.layout();
+    let weights_of = |place| Some(layout.weight_range(place));
+    fs::write(out.join("model.safetensors"), tensors(layout, &weights, weights_of)?)?;
     let all = Selection::of_examples(which);
     network.sum(&examples, &all, None, &|| ())?;
     let gradient = network.read_sum()?;
-    fs::write(out.join("gradients.safetensors"), tensors(network.layout(), &gradient)?)?;
+    let layout = network.layout();
+    let trained = |place: usize| layout.parameters()[place].trainable.then(|| layout.gradient_range(place));
+    fs::write(out.join("gradients.safetensors"), tensors(layout, &gradient, trained)?)?;
     let predictions = serde_json::json!({ "inputs": inputs, "outputs": outputs });
     fs::write(out.join("predictions.json"), predictions.to_string())?;
     Ok(())
@@ -67,12 +72,16 @@ fn examples(description: &Description) -> Result<Examples, Box<dyn Error>> {
     Ok(Examples::new(&description.input, inputs, targets)?)
 }
 
-/// The weights, or their gradients when all are trained, by their names.
-fn tensors(layout: &Layout, weights: &[f32]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+/// The numbers of all parameters that have any, by their names.
+fn tensors(
+    layout: &Layout,
+    numbers: &[f32],
+    range_of: impl Fn(usize) -> Option<Range<usize>>,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let mut views = Vec::new();
     for (place, parameter) in layout.parameters().iter().enumerate() {
-        let range = layout.weight_range(place);
+        let Some(range) = range_of(place) else { continue };
         let view =
             TensorView::new(Dtype::F32, parameter.shape.clone(), &bytes[4 * range.start..4 * range.end])?;
         views.push((parameter.name.as_str(), view));

@@ -21,6 +21,7 @@ import math
 import sys
 import tomllib
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -83,23 +84,63 @@ class Gru(nn.GRU):
         return super().forward(x)[0]
 
 
+def add_update(module, inner, out, rank, alpha=None):
+    """Gives a module the weights of a low-rank update."""
+    module.lora_a = nn.Parameter(torch.zeros(rank, inner))
+    module.lora_b = nn.Parameter(torch.zeros(out, rank))
+    module.scale = 1.0 if alpha is None else alpha / rank
+
+
+def update(module, x):
+    return module.scale * (x @ module.lora_a.T @ module.lora_b.T)
+
+
 class Adapted(nn.Linear):
     """A linear layer with a low-rank update."""
 
-    def __init__(self, inner, out, bias, rank, alpha=None):
+    def __init__(self, inner, out, bias, lora):
         super().__init__(inner, out, bias=bias)
-        self.lora_a = nn.Parameter(torch.zeros(rank, inner))
-        self.lora_b = nn.Parameter(torch.zeros(out, rank))
-        self.scale = 1.0 if alpha is None else alpha / rank
+        add_update(self, inner, out, **lora)
 
     def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.lora_a.T @ self.lora_b.T)
+        return super().forward(x) + update(self, x)
+
+
+class AdaptedAttention(Attention):
+    """Self-attention with low-rank updates of the joint projection and of the one of its output."""
+
+    def __init__(self, width, heads, causal, lora):
+        super().__init__(width, heads, causal)
+        self.in_proj = nn.Module()
+        add_update(self.in_proj, width, 3 * width, **lora)
+        self.out_proj = Adapted(width, width, True, lora)
+
+    def forward(self, x):
+        joint = nn.functional.linear(x, self.in_proj_weight, self.in_proj_bias) + update(self.in_proj, x)
+        heads = [part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in joint.chunk(3, 2)]
+        mixed = nn.functional.scaled_dot_product_attention(*heads, is_causal=self.causal)
+        return self.out_proj(mixed.transpose(1, 2).flatten(2))
+
+
+class AdaptedBlock(Block):
+    """A transformer block with low-rank updates of its attention."""
+
+    def __init__(self, causal, lora, width, heads, *sizes, **settings):
+        super().__init__(causal, width, heads, *sizes, **settings)
+        self.self_attn = AdaptedAttention(width, heads, causal, lora)
+
+    def forward(self, x):
+        if self.norm_first:
+            x = x + self.dropout1(self.self_attn(self.norm1(x)))
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(x + self.dropout1(self.self_attn(x)))
+        return self.norm2(x + self._ff_block(x))
 
 
 def linear(layer, inner):
     bias = layer.get("bias", True)
     if "lora" in layer:
-        return Adapted(inner, layer["out"], bias, **layer["lora"])
+        return Adapted(inner, layer["out"], bias, layer["lora"])
     return nn.Linear(inner, layer["out"], bias=bias)
 
 
@@ -142,9 +183,17 @@ def pool(maker, layer):
     return maker(size(layer["kernel"]), size(layer.get("stride")))
 
 
+def attention(layer, width):
+    heads, causal = layer["heads"], layer.get("causal", False)
+    if "lora" in layer:
+        return AdaptedAttention(width, heads, causal, layer["lora"])
+    return Attention(width, heads, causal)
+
+
 def block(layer, width):
-    return Block(
-        layer.get("causal", False),
+    causal = layer.get("causal", False)
+    maker = partial(AdaptedBlock, causal, layer["lora"]) if "lora" in layer else partial(Block, causal)
+    return maker(
         width,
         layer["heads"],
         layer["hidden"],
@@ -181,7 +230,7 @@ KINDS = {
     "position": lambda layer, shape: Function(position),
     "layer-norm": lambda layer, shape: nn.LayerNorm(shape[-1]),
     "group-norm": lambda layer, shape: nn.GroupNorm(layer["groups"], shape[1]),
-    "attention": lambda layer, shape: Attention(shape[-1], layer["heads"], layer.get("causal", False)),
+    "attention": lambda layer, shape: attention(layer, shape[-1]),
     "transformer": lambda layer, shape: block(layer, shape[-1]),
     "lstm": lambda layer, shape: Lstm(shape[-1], layer["hidden"], batch_first=True),
     "gru": lambda layer, shape: Gru(shape[-1], layer["hidden"], batch_first=True),
@@ -270,7 +319,7 @@ def compare_gradients(network, inputs, description, ours):
     else:
         loss = torch.nn.functional.cross_entropy(scores, torch.zeros(len(scores), dtype=torch.long), reduction="sum")
     loss.backward()
-    theirs = {name: parameter.grad for name, parameter in network.named_parameters()}
+    theirs = {name: parameter.grad for name, parameter in network.named_parameters() if name in ours}
     length = sum(g.double().square().sum() for g in theirs.values()).sqrt().item()
     worst = max(((ours[name] - g).double().norm().item() / length, name) for name, g in theirs.items())
     print(f"{len(ours)} gradients: largest difference {worst[0]:.2g} of the whole gradient's length, in {worst[1]}")

@@ -1,6 +1,7 @@
 //! Training as a caller of the library does it, one module a suite.
 #![allow(clippy::unwrap_used)]
 
+mod adapted;
 mod contract;
 mod cuda;
 mod cyclic;

@@ -84,16 +84,22 @@ def RandomConvolutions(
     return _features("random-convolutions", {**own, **fields})
 
 
-def Linear(out: int | None = None, *, bias: bool | None = None, **fields: Any) -> Layer:
+def Linear(
+    out: int | None = None, *, bias: bool | None = None, lora: Mapping[str, float] | None = None, **fields: Any
+) -> Layer:
     """A linear layer on the last dimension, with ``out`` outputs.
 
     Every layer takes ``name=`` (the prefix of its weights) and ``frozen=True`` (its weights are not trained).
     Fields that a layer does not have are refused when the network is trained.
 
+    ``lora`` freezes the weights and trains a low-rank update beside them (Hu et al. 2022), which starts at 0.
+
     >>> Linear(out=10, bias=False)
     Linear(out=10, bias=False)
+    >>> Linear(out=10, lora={"rank": 4, "alpha": 8})
+    Linear(out=10, lora={'rank': 4, 'alpha': 8})
     """
-    return _layer("linear", {"out": out, "bias": bias, **fields})
+    return _layer("linear", {"out": out, "bias": bias, "lora": lora, **fields})
 
 
 def Conv1d(
@@ -178,13 +184,24 @@ def GroupNorm(groups: int | None = None, **fields: Any) -> Layer:
     return _layer("group-norm", {"groups": groups, **fields})
 
 
-def Attention(heads: int | None = None, *, causal: bool | None = None, **fields: Any) -> Layer:
+def Attention(
+    heads: int | None = None,
+    *,
+    causal: bool | None = None,
+    lora: Mapping[str, float] | None = None,
+    **fields: Any,
+) -> Layer:
     """Multi-head self-attention over ``[time, features]``; a causal one sees no later position.
+
+    ``lora`` freezes the weights and trains low-rank updates beside the joint projection to queries, keys and
+    values and beside the projection of the output.
 
     >>> Attention(heads=4)
     Attention(heads=4)
+    >>> Attention(heads=4, lora={"rank": 2})
+    Attention(heads=4, lora={'rank': 2})
     """
-    return _layer("attention", {"heads": heads, "causal": causal, **fields})
+    return _layer("attention", {"heads": heads, "causal": causal, "lora": lora, **fields})
 
 
 def Transformer(
@@ -194,16 +211,21 @@ def Transformer(
     dropout: float | None = None,
     norm_first: bool | None = None,
     causal: bool | None = None,
+    lora: Mapping[str, float] | None = None,
     **fields: Any,
 ) -> Layer:
     """A transformer block with ``hidden`` units between its two linear layers; in a causal one no position sees
     a later one.
 
+    ``lora`` freezes all weights of the block and trains low-rank updates of its attention, as in ``Attention``.
+
     >>> Transformer(heads=4, hidden=128, norm_first=True)
     Transformer(heads=4, hidden=128, norm_first=True)
+    >>> Transformer(heads=4, hidden=128, lora={"rank": 4, "alpha": 8})
+    Transformer(heads=4, hidden=128, lora={'rank': 4, 'alpha': 8})
     """
     own = {"heads": heads, "hidden": hidden, "dropout": dropout, "norm_first": norm_first, "causal": causal}
-    return _layer("transformer", {**own, **fields})
+    return _layer("transformer", {**own, "lora": lora, **fields})
 
 
 def Lstm(hidden: int | None = None, **fields: Any) -> Layer:

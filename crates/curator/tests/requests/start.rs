@@ -210,6 +210,50 @@ fn public_data_come_first_and_private_ones_are_refused_in_their_place() {
 }
 
 #[test]
+fn low_rank_updates_of_a_transformer_are_trained_beside_public_weights() {
+    let place = place();
+    let network = |name: &str, lora: &str| {
+        let block = format!("kind = \"transformer\"\nheads = 2\nhidden = 6\n{lora}");
+        let table = "kind = \"embedding\"\nvocabulary = 8\nout = 4\n";
+        let layers = [table, &block, "kind = \"mean-time\"\n", "kind = \"linear\"\nout = 2\n"];
+        let file = place.path().join(name);
+        fs::write(&file, format!("input = [8]\n[[layer]]\n{}", layers.join("[[layer]]\n"))).unwrap();
+        Some(file.display().to_string())
+    };
+    let words = place.path().join("words.txt");
+    fs::write(&words, "see\nhome\nwin\nfree\ncall\ncash\n").unwrap();
+    let own = |model, request| Train { model, vocabulary: Some(words.clone()), ..request };
+    let (base, adapted) =
+        (network("base.toml", ""), network("lora.toml", "lora = { rank = 1, alpha = 2 }\n"));
+    let [first, second] = ["first", "second"].map(|name| place.path().join(name));
+    run(&Train { out: Some(first.clone()), ..own(base, plain(place.path(), "public.csv")) }).unwrap();
+    let freeze = Some(vec!["0".to_owned(), "3".to_owned()]);
+    let request = Train { freeze, ..own(adapted, private(place.path())) };
+    let started = Train { init: Some(first.clone()), init_public: Some(true), ..request.clone() };
+    let found = run(&Train { out: Some(second.clone()), ..started }).unwrap();
+    // A and B of the joint projection to queries, keys and values, and of the one of the output.
+    assert_eq!(found.trained_weights, Some((4 + 12) + (4 + 4)));
+    let init = found.start.unwrap().init.unwrap();
+    let projections = ["1.self_attn.in_proj", "1.self_attn.out_proj"];
+    let updates = projections.map(|name| [format!("{name}.lora_a"), format!("{name}.lora_b")]).concat();
+    assert_eq!((init.random, init.unused), (updates.clone(), Vec::<String>::new()));
+    let [given, trained] =
+        [&first, &second].map(|folder| GivenWeights::read(&folder.join("model.safetensors")).unwrap());
+    for (theirs, ours) in init.taken {
+        let bits = |file: &GivenWeights, name: &str| -> Vec<u32> {
+            file.array(name).unwrap().iter().map(|weight| weight.to_bits()).collect()
+        };
+        assert_eq!(bits(&given, &theirs), bits(&trained, &ours), "{ours}");
+    }
+    for name in updates {
+        assert!(trained.array(&name).unwrap().iter().any(|weight| *weight != 0.0), "{name}");
+    }
+    // Public data teach the weights beside the updates.
+    let taught = Train { pretrain: Some(place.path().join("public.csv")), ..request };
+    assert_eq!(run(&taught).unwrap().trained_weights, Some(24));
+}
+
+#[test]
 fn vectors_bring_their_words_or_fill_a_vocabulary() {
     let place = place();
     let file = place.path().join("vectors.txt");

@@ -96,14 +96,14 @@ pub fn cases() -> Vec<Case> {
     let block =
         |norm_first, causal| LayerKind::Transformer { heads: 2, hidden: 7, dropout: 0.0, norm_first, causal };
     let squared = |description: Description| Description { loss: Objective::Squared, ..description };
-    let text = |kind: LayerKind| {
+    let text = |layer: Layer| {
         let table = LayerKind::Embedding { vocabulary: 5, out: 6 };
-        network(&[7]).then(table).then(kind).then(LayerKind::MeanTime).then(linear(3))
+        network(&[7]).then(table).then(layer).then(LayerKind::MeanTime).then(linear(3))
     };
-    let language = |kinds: Vec<LayerKind>| {
+    let language = |layers: Vec<Layer>| {
         let table = LayerKind::Embedding { vocabulary: 5, out: 6 };
         let start = Description { loss: Objective::NextToken, ..network(&[7]) }.then(table);
-        kinds.into_iter().fold(start, Description::then).then(linear(5))
+        layers.into_iter().fold(start, Description::then).then(linear(5))
     };
     let networks = vec![
         ("linear", network(&[5]).then(linear(3))),
@@ -164,7 +164,7 @@ pub fn cases() -> Vec<Case> {
             "global pool",
             network(&[2, 6, 5]).then(conv2d(4, [3, 3], 2)).then(LayerKind::GlobalPool).then(linear(3)),
         ),
-        ("embedding", text(LayerKind::Position)),
+        ("embedding", text(LayerKind::Position.into())),
         (
             "embedding bag",
             network(&[7])
@@ -193,11 +193,11 @@ pub fn cases() -> Vec<Case> {
         ("layer norm", sequence(LayerKind::LayerNorm)),
         ("attention", sequence(LayerKind::Attention { heads: 2, causal: false })),
         ("causal attention", sequence(LayerKind::Attention { heads: 2, causal: true })),
-        ("transformer", text(block(false, false))),
-        ("transformer, norm first", text(block(true, false))),
-        ("causal transformer", text(block(false, true))),
-        ("next token, lstm", language(vec![LayerKind::Lstm { hidden: 4 }])),
-        ("next token, transformer", language(vec![LayerKind::Position, block(true, true)])),
+        ("transformer", text(block(false, false).into())),
+        ("transformer, norm first", text(block(true, false).into())),
+        ("causal transformer", text(block(false, true).into())),
+        ("next token, lstm", language(vec![LayerKind::Lstm { hidden: 4 }.into()])),
+        ("next token, transformer", language(vec![LayerKind::Position.into(), block(true, true).into()])),
         (
             "lstm",
             network(&[4, 6]).then(LayerKind::Lstm { hidden: 5 }).then(LayerKind::LastTime).then(linear(3)),
@@ -209,6 +209,20 @@ pub fn cases() -> Vec<Case> {
         (
             "residual",
             elementwise(LayerKind::Residual { layer: vec![linear(6).into(), LayerKind::Tanh.into()] }),
+        ),
+        (
+            "low-rank updates of attention",
+            network(&[4, 6])
+                .then(adapted(LayerKind::Attention { heads: 2, causal: false }, 2, Some(3.0)))
+                .then(LayerKind::Tanh)
+                .then(adapted(LayerKind::Attention { heads: 3, causal: true }, 1, None))
+                .then(LayerKind::MeanTime)
+                .then(linear(3)),
+        ),
+        ("low-rank updates of a transformer", text(adapted(block(false, false), 2, Some(3.0)))),
+        (
+            "next token, low-rank updates of a transformer",
+            language(vec![block(true, true).into(), adapted(block(true, true), 3, None)]),
         ),
     ];
     let case = |(place, (name, description)): (usize, (&'static str, Description))| {

@@ -143,6 +143,13 @@ impl<'a> Run<'a> {
         State { values, ..base }
     }
 
+    fn projected(&mut self, state: State, (out, bias): (usize, bool), lora: Option<Lora>) -> State {
+        match lora {
+            Some(lora) => self.adapted(state, (out, bias), lora),
+            None => self.linear(state, out, bias),
+        }
+    }
+
     fn convolution(
         &mut self,
         state: State,
@@ -229,10 +236,9 @@ impl<'a> Run<'a> {
         State { values, ..state }
     }
 
-    fn attention(&mut self, state: State, heads: usize, causal: bool) -> State {
+    fn attention(&mut self, state: State, (heads, causal): (usize, bool), lora: Option<Lora>) -> State {
         let (time, width) = (state.shape[0], state.shape[1]);
-        let (weight, bias) = (self.take(3 * width * width), self.take(3 * width));
-        let projected = self.affine(&state.values, width, weight, Some(bias));
+        let projected = self.projected(state.clone(), (3 * width, true), lora).values;
         let each = width / heads;
         let part = |t: usize, part: usize, head: usize| {
             let start = (t * 3 + part) * width + head * each;
@@ -255,8 +261,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        let (weight, bias) = (self.take(width * width), self.take(width));
-        State { values: self.affine(&mixed, width, weight, Some(bias)), ..state }
+        self.projected(State { values: mixed, ..state }, (width, true), lora)
     }
 
     fn softmax(&mut self, scores: &[Number]) -> Vec<Number> {
@@ -281,9 +286,9 @@ impl<'a> Run<'a> {
     fn transformer(
         &mut self,
         state: State,
-        (heads, causal): (usize, bool),
-        hidden: usize,
-        norm_first: bool,
+        attention: (usize, bool),
+        lora: Option<Lora>,
+        (hidden, norm_first): (usize, bool),
     ) -> State {
         let width = state.last();
         let think = |run: &mut Self, state: State| {
@@ -293,13 +298,13 @@ impl<'a> Run<'a> {
         };
         if norm_first {
             let inner = self.layer_norm(state.clone());
-            let inner = self.attention(inner, heads, causal);
+            let inner = self.attention(inner, attention, lora);
             let state = self.added(&state, inner);
             let inner = self.layer_norm(state.clone());
             let inner = think(self, inner);
             self.added(&state, inner)
         } else {
-            let inner = self.attention(state.clone(), heads, causal);
+            let inner = self.attention(state.clone(), attention, lora);
             let state = self.added(&state, inner);
             let state = self.layer_norm(state);
             let inner = think(self, state.clone());
@@ -386,10 +391,7 @@ impl<'a> Run<'a> {
     fn layer(&mut self, layer: &Layer, mut state: State) -> State {
         let (last, count) = (state.last(), state.values.len());
         match &layer.kind {
-            LayerKind::Linear { out, bias } => match layer.lora {
-                Some(lora) => self.adapted(state, (*out, *bias), lora),
-                None => self.linear(state, *out, *bias),
-            },
+            LayerKind::Linear { out, bias } => self.projected(state, (*out, *bias), layer.lora),
             LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups, bias } => {
                 let sliding = Sliding {
                     kernel: [1, *kernel],
@@ -433,9 +435,9 @@ impl<'a> Run<'a> {
             }
             LayerKind::LayerNorm => self.layer_norm(state),
             LayerKind::GroupNorm { groups } => self.group_norm(state, *groups),
-            LayerKind::Attention { heads, causal } => self.attention(state, *heads, *causal),
+            LayerKind::Attention { heads, causal } => self.attention(state, (*heads, *causal), layer.lora),
             LayerKind::Transformer { heads, hidden, norm_first, causal, .. } => {
-                self.transformer(state, (*heads, *causal), *hidden, *norm_first)
+                self.transformer(state, (*heads, *causal), layer.lora, (*hidden, *norm_first))
             }
             LayerKind::Lstm { hidden } => self.lstm(state, *hidden),
             LayerKind::Gru { hidden } => self.gru(state, *hidden),

@@ -1,5 +1,6 @@
 //! Where in a `model.toml` a layer is wrong.
 
+use super::shape::NO_LORA;
 use crate::TrainError;
 use reticent_data::closest;
 use reticent_data::toml::{Span, TomlError, TomlFault, locate};
@@ -99,7 +100,7 @@ const KINDS: &[(&str, &[(&str, Takes)])] = {
         ("layer-norm", &[]),
         ("group-norm", &[("groups!", Whole)]),
         ("batch-norm", &[]),
-        ("attention", &[("heads!", Whole), ("causal", Truth)]),
+        ("attention", &[("heads!", Whole), ("causal", Truth), ("lora", Adapter)]),
         (
             "transformer",
             &[
@@ -108,6 +109,7 @@ const KINDS: &[(&str, &[(&str, Takes)])] = {
                 ("dropout", Number),
                 ("norm_first", Truth),
                 ("causal", Truth),
+                ("lora", Adapter),
             ],
         ),
         ("lstm", &[("hidden!", Whole)]),
@@ -182,6 +184,9 @@ fn layer(place: usize, whole: &Value<'_>, table: &DeTable<'_>) -> Result<(), Fau
     for (key, value) in entries {
         let name = key.get_ref().as_ref();
         let Some((_, takes)) = known.iter().find(|(known, _)| *known == name) else {
+            if name == "lora" {
+                return Err((key.span(), TomlFault::Key, format!("layer {place} ({word}): {NO_LORA}")));
+            }
             let problem = format!(
                 "layer {place} ({word}): unknown key {name:?}{}: the keys are {}",
                 hint(name, &names),

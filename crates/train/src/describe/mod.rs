@@ -65,12 +65,15 @@ pub struct Layer {
     /// What it computes.
     #[serde(flatten)]
     pub kind: LayerKind,
-    /// A low-rank update beside frozen weights; for linear layers.
+    /// A low-rank update beside frozen weights; for linear layers, attention and transformer blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lora: Option<Lora>,
 }
 
 /// A low-rank update of a linear layer: W·x + b + (alpha / rank)·B·A·x, where W and b are frozen, A starts at random and B at 0.
+///
+/// Attention and transformer blocks have one of the joint projection to queries, keys and values and one of the projection of the
+/// output; all other weights of the layer are frozen.
 ///
 /// # Reference
 /// Hu et al., *LoRA: low-rank adaptation of large language models* (2022).

@@ -75,7 +75,7 @@ pub(super) fn outputs(
                     return refuse(why);
                 }
                 if let Some(lora) = &layer.lora
-                    && let Err(why) = whole.add(lora_need(lora.rank, &shape, &next))
+                    && let Err(why) = whole.add(lora_need(&layer.kind, lora.rank, &shape, &next))
                 {
                     return refuse(why);
                 }
@@ -87,10 +87,14 @@ pub(super) fn outputs(
     Ok(shape)
 }
 
+/// Why another kind of layer is refused with a low-rank update.
+pub(super) const NO_LORA: &str = "only linear, attention and transformer layers have lora: leave it out";
+
 /// Whether a layer can have this low-rank update.
 fn adapter(kind: &LayerKind, lora: Lora) -> Result<(), String> {
-    if !matches!(kind, LayerKind::Linear { .. }) {
-        return Err("only linear layers have lora: leave it out".to_owned());
+    if !matches!(kind, LayerKind::Linear { .. } | LayerKind::Attention { .. } | LayerKind::Transformer { .. })
+    {
+        return Err(NO_LORA.to_owned());
     }
     if lora.rank == 0 || lora.rank > LARGEST {
         return Err(format!("the rank of lora is {}: give a number from 1 to {LARGEST}", lora.rank));

@@ -97,14 +97,25 @@ pub(super) fn need(kind: &LayerKind, input: &[usize], output: &[usize]) -> Need 
     Need { weights, numbers: more.saturating_add(yields.saturating_mul(2)), layers: 1 }
 }
 
-/// What a low-rank update adds to a linear layer that turns `input` into `output`.
-pub(super) fn lora_need(rank: usize, input: &[usize], output: &[usize]) -> Need {
+/// What a low-rank update adds to a layer that turns `input` into `output`.
+pub(super) fn lora_need(kind: &LayerKind, rank: usize, input: &[usize], output: &[usize]) -> Need {
     let width = |shape: &[usize]| shape.last().copied().unwrap_or(1);
     let (inner, out) = (width(input), width(output));
     let places = product(input.iter().copied()) / (inner.max(1) as u128);
-    let weights = product([rank, inner]).saturating_add(product([rank, out]));
-    let each = (2 * rank as u128).saturating_add(4 * out as u128);
-    Need { weights, numbers: places.saturating_mul(2).saturating_mul(each), layers: 3 }
+    // One linear layer, or the joint projection to queries, keys and values and the one of the output.
+    let outs: &[usize] = match kind {
+        LayerKind::Attention { .. } | LayerKind::Transformer { .. } => &[inner.saturating_mul(3), inner],
+        _ => &[out],
+    };
+    outs.iter().fold(Need::default(), |all, out| {
+        let weights = product([rank, inner]).saturating_add(product([rank, *out]));
+        let each = (2 * rank as u128).saturating_add(4 * *out as u128);
+        Need {
+            weights: all.weights.saturating_add(weights),
+            numbers: all.numbers.saturating_add(places.saturating_mul(2).saturating_mul(each)),
+            layers: all.layers + 3,
+        }
+    })
 }
 
 /// A plane is copied once for every residue of the stride; gradients of weights are kept by channels of eight.

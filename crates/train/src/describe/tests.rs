@@ -169,6 +169,26 @@ fn mistakes_are_underlined() {
             "\"residual\"",
         ),
         ("LINEAR[[layer]]\nout = 3", "m.toml:7: layer 1: missing key kind", "[[layer]]"),
+        (
+            "LINEAR[[layer]]\nkind = \"lstm\"\nhidden = 3\nlora = { rank = 2 }",
+            "m.toml:10: layer 1 (lstm): only linear, attention and transformer layers have lora: leave it out",
+            "lora",
+        ),
+        (
+            "LINEAR[[layer]]\nkind = \"attention\"\nheads = 1\nlora = { alpha = 2 }",
+            "m.toml:10: layer 1 (attention): lora: give a table such as { rank = 8, alpha = 16 }",
+            "{ alpha = 2 }",
+        ),
+        (
+            "input = [2, 4]\n[[layer]]\nkind = \"attention\"\nheads = 2\nlora = { rank = 0 }",
+            "m.toml:5: layer 0 (attention): the rank of lora is 0",
+            "{ rank = 0 }",
+        ),
+        (
+            "input = [2, 4]\n[[layer]]\nkind = \"transformer\"\nheads = 2\nhidden = 3\nlora = { rank = 1, alpha = -1.0 }",
+            "m.toml:6: layer 0 (transformer): alpha of lora is -1: give a number above 0",
+            "{ rank = 1, alpha = -1.0 }",
+        ),
     ];
     for (text, start, underlined) in cases {
         let (message, found) = refused(&text.replace("LINEAR", linear));
@@ -224,6 +244,40 @@ fn every_kind_and_key_is_known() {
         assert_eq!(locate::check(&text, "m.toml"), Ok(()), "{text}");
         // The check asks for no more than the reader, and the reader reads what passes.
         assert_eq!(toml::from_str::<Description>(&text).unwrap().layers, [layer]);
+    }
+}
+
+#[test]
+fn low_rank_updates_survive_a_file_and_other_layers_refuse_them() {
+    let adapted = |kind: LayerKind| Layer { lora: Some(Lora { rank: 2, alpha: Some(3.0) }), ..kind.into() };
+    let block = LayerKind::Transformer { heads: 2, hidden: 3, dropout: 0.1, norm_first: true, causal: false };
+    let attention = LayerKind::Attention { heads: 2, causal: false };
+    let linear = |out| LayerKind::Linear { out, bias: true };
+    let network = Description::reading(&[3, 4])
+        .then(adapted(block))
+        .then(LayerKind::Residual { layer: vec![adapted(attention), adapted(linear(4))] })
+        .then(LayerKind::MeanTime)
+        .then(linear(2));
+    let text = network.to_toml().unwrap();
+    assert_eq!(Description::from_toml(&text, "m.toml").unwrap(), network, "{text}");
+    let kinds = [
+        LayerKind::Lstm { hidden: 4 },
+        LayerKind::Gru { hidden: 4 },
+        LayerKind::Conv1d { out: 3, kernel: 1, stride: 1, padding: 0, dilation: 1, groups: 1, bias: true },
+        LayerKind::LayerNorm,
+        LayerKind::Residual { layer: vec![linear(4).into()] },
+    ];
+    for kind in kinds {
+        let word = kind.word();
+        let refusal = Description::reading(&[3, 4]).then(adapted(kind)).check().unwrap_err().to_string();
+        assert!(refusal.contains(&format!("0 ({word}): {}", shape::NO_LORA)), "{refusal}");
+    }
+    for kind in ["embedding", "embedding-bag"] {
+        let text = format!(
+            "input = [4]\n[[layer]]\nkind = {kind:?}\nvocabulary = 5\nout = 3\nlora = {{ rank = 2 }}\n"
+        );
+        let refusal = Description::from_toml(&text, "m.toml").unwrap_err().to_string();
+        assert!(refusal.contains(shape::NO_LORA), "{refusal}");
     }
 }
 
@@ -304,16 +358,19 @@ proptest! {
     #[test]
     fn no_size_is_too_absurd_to_be_refused(
         input in proptest::collection::vec(any_size(), 1..4),
-        kinds in proptest::collection::vec(any_kind(), 0..4),
+        kinds in proptest::collection::vec((any_kind(), proptest::option::of(any_size())), 0..4),
         nested in any::<bool>(),
     ) {
         let mut description = Description::reading(&input);
-        for kind in kinds {
-            let kind = match nested {
-                true => LayerKind::Residual { layer: vec![kind.into()] },
-                false => kind,
+        for (kind, rank) in kinds {
+            let takes_updates =
+                matches!(kind, LayerKind::Linear { .. } | LayerKind::Attention { .. } | LayerKind::Transformer { .. });
+            let lora = rank.filter(|_| takes_updates).map(|rank| Lora { rank, alpha: Some(2.0) });
+            let layer = Layer { lora, ..kind.into() };
+            description = match nested {
+                true => description.then(LayerKind::Residual { layer: vec![layer] }),
+                false => description.then(layer),
             };
-            description = description.then(kind);
         }
         let resources = crate::Resources { threads: 1, chunk: None };
         // Descriptions that end in another shape than one of classes are refused for that, after their sizes.
@@ -346,6 +403,8 @@ proptest! {
 fn the_network_has_as_many_weights_as_were_checked() {
     use crate::engine::Passes as _;
     let text = |length: usize| Description { input: vec![length], ..Description::reading(&[length]) };
+    let adapted = |kind: LayerKind| Layer { lora: Some(Lora { rank: 3, alpha: None }), ..kind.into() };
+    let block = LayerKind::Transformer { heads: 3, hidden: 5, dropout: 0.0, norm_first: true, causal: false };
     let networks = [
         preset("cnn-cifar", &[3, 32, 32], None, 10).unwrap(),
         preset("transformer-text", &[20], Some(100), 3).unwrap(),
@@ -358,6 +417,12 @@ fn the_network_has_as_many_weights_as_were_checked() {
             .then(LayerKind::GroupNorm { groups: 5 })
             .then(LayerKind::Flatten)
             .then(LayerKind::Linear { out: 2, bias: true }),
+        text(7)
+            .then(LayerKind::Embedding { vocabulary: 9, out: 6 })
+            .then(adapted(LayerKind::Attention { heads: 2, causal: true }))
+            .then(adapted(block))
+            .then(LayerKind::MeanTime)
+            .then(adapted(LayerKind::Linear { out: 2, bias: true })),
     ];
     for network in networks {
         let mut whole = size::Need::default();

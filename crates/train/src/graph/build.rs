@@ -5,7 +5,7 @@ use super::start::fan;
 use super::{
     Activation, Geometry, GradientPlace, Graph, LayerOutput, Node, Operation, PoolKind, Start, Window,
 };
-use crate::describe::{Layer, LayerKind, Objective};
+use crate::describe::{Layer, LayerKind, Lora, Objective};
 use crate::{Description, Layout, Parameter, TrainError};
 
 /// The logistic function.
@@ -32,9 +32,11 @@ pub(super) fn lower(description: &Description, to_input: bool) -> Result<Graph, 
     build.freezing.check(&build.parameters)?;
     let vocabulary = description.vocabulary();
     let to_input = to_input && vocabulary.is_none();
-    // Convex: every start leads to the same weights, and the one without a direction needs no noise to be undone.
+    // Convex: every start leads to the same weights, and the one without a direction needs no noise to be undone. A product of two
+    // matrices is not, and has no gradient where both are 0.
     if description.features.is_some()
         && description.layers.iter().filter(|layer| has_weights(layer)).count() == 1
+        && description.layers.iter().all(|layer| layer.lora.is_none())
     {
         build.starts.fill(Start::Constant(0.0));
     }
@@ -146,19 +148,26 @@ impl Build {
         self.push(Operation::Linear { inner, out, places, bias }, shape, prefix, parameters, frozen);
     }
 
-    /// A frozen linear layer, and beside it a low-rank update that is trained.
-    fn adapted(&mut self, layer: &Layer, out: usize, bias: bool, prefix: &str) {
-        let Some(lora) = layer.lora else { return };
+    /// A linear layer, which `base` adds and is told whether to freeze. With a low-rank update the layer is frozen, and the update
+    /// beside it is trained; the names of its weights begin with `update`.
+    fn adapted(
+        &mut self,
+        lora: Option<Lora>,
+        update: &str,
+        frozen: bool,
+        base: impl FnOnce(&mut Self, bool),
+    ) {
+        let Some(lora) = lora else { return base(self, frozen) };
         let (input, shape) = (self.buffer, self.shape.clone());
         let inner = shape[shape.len() - 1];
         self.used_twice.push(input);
-        self.linear(out, bias, ["weight", "bias"], prefix, true, [fan(inner); 2]);
-        let base = self.buffer;
+        base(self, true);
+        let (base, out) = (self.buffer, self.shape[self.shape.len() - 1]);
         self.used_twice.push(base);
         (self.buffer, self.shape) = (input, shape);
-        let (frozen, none) = (layer.frozen, Start::Constant(0.0));
-        self.linear(lora.rank, false, ["lora_a", ""], prefix, frozen, [fan(inner), none]);
-        self.linear(out, false, ["lora_b", ""], prefix, frozen, [none; 2]);
+        let none = Start::Constant(0.0);
+        self.linear(lora.rank, false, ["lora_a", ""], update, frozen, [fan(inner), none]);
+        self.linear(out, false, ["lora_b", ""], update, frozen, [none; 2]);
         if lora.scale() != 1.0 {
             self.plain(Operation::Scale { factor: lora.scale() }, self.shape.clone());
         }
@@ -173,13 +182,21 @@ impl Build {
         self.push(Operation::LayerNorm { width, places }, self.shape.clone(), prefix, parameters, frozen);
     }
 
-    fn attention(&mut self, (heads, causal): (usize, bool), prefix: &str, frozen: bool) {
+    /// The joint projection to queries, keys and values, attention, and the projection of its output; with `lora` each of the two
+    /// projections has a low-rank update.
+    fn attention(&mut self, (heads, causal): (usize, bool), lora: Option<Lora>, prefix: &str, frozen: bool) {
         let (time, width) = (self.shape[0], self.shape[1]);
         let spread = Start::Uniform((6.0 / (4 * width) as f32).sqrt());
         let none = Start::Constant(0.0);
-        self.linear(3 * width, true, ["in_proj_weight", "in_proj_bias"], prefix, frozen, [spread, none]);
+        self.adapted(lora, &format!("{prefix}in_proj."), frozen, |build, frozen| {
+            let names = ["in_proj_weight", "in_proj_bias"];
+            build.linear(3 * width, true, names, prefix, frozen, [spread, none]);
+        });
         self.plain(Operation::Attention { time, width, heads, causal }, vec![time, width]);
-        self.linear(width, true, ["out_proj.weight", "out_proj.bias"], prefix, frozen, [fan(width), none]);
+        self.adapted(lora, &format!("{prefix}out_proj."), frozen, |build, frozen| {
+            let names = ["out_proj.weight", "out_proj.bias"];
+            build.linear(width, true, names, prefix, frozen, [fan(width), none]);
+        });
     }
 
     fn dropout(&mut self, rate: f32) {
@@ -225,9 +242,11 @@ impl Build {
         let LayerKind::Transformer { heads, hidden, dropout, norm_first, causal } = &layer.kind else {
             return Ok(());
         };
-        let (frozen, width) = (layer.frozen, self.shape[1]);
+        // With a low-rank update of the attention, all other weights of the block are frozen.
+        let (frozen, width) = (layer.frozen || layer.lora.is_some(), self.shape[1]);
         let attend = |build: &mut Self| {
-            build.attention((*heads, *causal), &format!("{prefix}self_attn."), frozen);
+            let prefix = format!("{prefix}self_attn.");
+            build.attention((*heads, *causal), layer.lora, &prefix, layer.frozen);
             build.dropout(*dropout);
         };
         let think = |build: &mut Self| {
@@ -326,11 +345,10 @@ impl Build {
         let shape = self.shape.clone();
         let last = shape[shape.len() - 1];
         match &layer.kind {
-            LayerKind::Linear { out, bias } if layer.lora.is_some() => {
-                self.adapted(layer, *out, *bias, prefix)
-            }
             LayerKind::Linear { out, bias } => {
-                self.linear(*out, *bias, ["weight", "bias"], prefix, layer.frozen, [fan(last); 2]);
+                self.adapted(layer.lora, prefix, layer.frozen, |build, frozen| {
+                    build.linear(*out, *bias, ["weight", "bias"], prefix, frozen, [fan(last); 2]);
+                });
             }
             LayerKind::Conv1d { out, kernel, stride, padding, dilation, groups, bias } => {
                 let window = Window {
@@ -371,7 +389,9 @@ impl Build {
                 let operation = Operation::GroupNorm { channels, groups: *groups, places };
                 self.push(operation, shape, prefix, parameters, layer.frozen);
             }
-            LayerKind::Attention { heads, causal } => self.attention((*heads, *causal), prefix, layer.frozen),
+            LayerKind::Attention { heads, causal } => {
+                self.attention((*heads, *causal), layer.lora, prefix, layer.frozen);
+            }
             LayerKind::Transformer { .. } => self.transformer(layer, prefix)?,
             LayerKind::Lstm { hidden } => {
                 let operation = Operation::Lstm { inner: last, hidden: *hidden, time: shape[0] };

@@ -49,3 +49,19 @@ fn what_must_stay_is_copied_before_an_activation_overwrites_it() {
     let dropping = Description::reading(&[4]).then(LayerKind::Dropout { rate: 0.5 }).then(linear(2));
     assert!(!Graph::new(&dropping).unwrap().is_repeatable());
 }
+
+#[test]
+fn one_linear_layer_on_features_starts_at_0_unless_it_has_a_low_rank_update() {
+    let text = |lora: &str| {
+        format!(
+            "input = [1, 8, 8]\n[features]\nkind = \"scatternet\"\n[[layer]]\nkind = \"flatten\"\n[[layer]]\nkind = \"linear\"\nout = 2\n{lora}"
+        )
+    };
+    let starts = |lora: &str| {
+        let description = Description::from_toml(&text(lora), "model.toml").unwrap();
+        Graph::new(&description).unwrap().starts().to_vec()
+    };
+    assert_eq!(starts(""), [Start::Constant(0.0); 2]);
+    let adapted = starts("lora = { rank = 2 }");
+    assert!(matches!(adapted[2], Start::Uniform(_)) && adapted[3] == Start::Constant(0.0), "{adapted:?}");
+}
