@@ -100,7 +100,8 @@ impl Case {
             let scale = norm * (selection.units().max(1) as f64).sqrt();
             let distance: f64 =
                 found.iter().zip(&expected).map(|(f, e)| (f64::from(*f) - e).powi(2)).sum::<f64>().sqrt();
-            assert!(distance <= 1e-5 * scale, "{rule:?}: {distance:e} of {scale:e} in {:?}", self.network);
+            // Norms from products count what rounding may hide: half a unit for each of at most 82 additions, over 0.05 of the whole.
+            assert!(distance <= 6e-5 * scale, "{rule:?}: {distance:e} of {scale:e} in {:?}", self.network);
         }
     }
 

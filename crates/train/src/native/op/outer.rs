@@ -101,7 +101,7 @@ impl Outer {
         let lost = entries as f64 * f64::from(f32::MIN_POSITIVE) * (of_a_trace + of_g_trace);
         let certain = square >= CANCELLED * of_a_trace * of_g_trace && lost <= 1e-7 * square;
         // What the rounding of the products hides, at most: half a unit for each of their additions.
-        let additions = 64.0 + (self.inner + self.out) as f64;
+        let additions = 4.0 + (self.inner + self.out) as f64;
         let hidden = additions * f64::from(f32::EPSILON) / 2.0 * of_a_trace * of_g_trace;
         (certain && of_a_trace.max(of_g_trace) <= LONGEST).then_some(square + hidden)
     }
