@@ -60,7 +60,8 @@ def sums(has_example: bool, twin: str | None = None) -> list[float]:
         def after(found, batch):
             ((place, term),) = found
             mean = term.full().sum(0).reshape(-1)
-            run.sum.view(place).add_(3 * mean / max(1.0, float(mean.norm())))
+            run.sum.total()
+            run.sum.view(place)[0].add_(3 * mean / max(1.0, float(mean.norm())))
 
         run.add_clipped = after
     found: list[float] = []

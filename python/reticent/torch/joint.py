@@ -119,14 +119,21 @@ class Column:
         kind = finest(found[0].device)
         return found[0].to(kind) if len(found) == 1 else torch.stack(found).sum(0, dtype=kind)
 
-    def add(self, factors: Tensor, view: Callable[[Place], Tensor], bad: Tensor | None = None) -> None:
-        """Adds the weighted sums to what a sum has at the places. Gradients of bad examples count as 0, whatever they hold."""
+    def add(self, factors: Tensor, view: Callable[[Place], tuple[Tensor, bool]], bad: Tensor | None = None) -> None:
+        """Adds the weighted sums to what a sum has at the places, or writes them where it has nothing. Gradients of bad examples count as
+        0, whatever they hold."""
         if self.flat is not None:
             flat = self.flat if bad is None else cleared(self.flat, bad)
             summed = flat.t().mv(factors.to(flat.dtype))
-            torch._foreach_add_([view(place) for place in self.places], summed.split(list(self.sizes)))
+            parts = [view(place) for place in self.places]
+            for into, is_blank in parts:
+                if is_blank:
+                    into.zero_()
+            torch._foreach_add_([into for into, _ in parts], summed.split(list(self.sizes)))
         for place, term in self.rest:
-            (term if bad is None else term.without(bad)).add(factors, view(place))
+            into, is_blank = view(place)
+            own = term if bad is None else term.without(bad)
+            own.write(factors, into) if is_blank else own.add(factors, into)
 
 
 def is_small(term: Full) -> bool:

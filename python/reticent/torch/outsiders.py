@@ -32,8 +32,8 @@ class Outsiders:
     def check(self) -> None:
         """Called within a backward pass of private data."""
         self.passes += 1
-        # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely.
-        if self.passes & (self.passes - 1) == 0:
+        # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely: at powers of 4.
+        if self.passes & (self.passes - 1) == 0 and self.passes.bit_length() % 2:
             kinds = {id(kind) for kind in _kinds(Optimizer)}
             found = [item for item in gc.get_objects() if id(type(item)) in kinds]
             self.optimizers.update(item for item in found if "param_groups" in item.__dict__)

@@ -13,6 +13,7 @@ from .. import _native
 from ..errors import ReticentError
 from . import refusals
 from .taps import Place, stream_of
+from .terms import is_launched
 
 
 class GradientSum:
@@ -29,6 +30,8 @@ class GradientSum:
         #: The sum, and the part of every parameter; none where nothing was added.
         self._sum: Tensor | None = None
         self._parts: dict[nn.Parameter, Tensor] = {}
+        #: Parameters whose part has no meaning yet.
+        self._blank: set[nn.Parameter] = set()
         self._host: Tensor | None = None
         #: What adds noise on a GPU, and whether there is nothing that does.
         self._gpu: _native.GpuNoise | None = None
@@ -71,6 +74,7 @@ class GradientSum:
         """Begins a new sum."""
         self._sum = None
         self._parts = {}
+        self._blank = set()
 
     @property
     def is_empty(self) -> bool:
@@ -79,8 +83,23 @@ class GradientSum:
 
     def total(self) -> Tensor:
         """The sum so far."""
+        found = self._begun()
+        if len(self._blank) == len(self.parameters):
+            found.zero_()
+        else:
+            for own in self._blank:
+                self._parts[own].zero_()
+        self._blank.clear()
+        return found
+
+    def _begun(self) -> Tensor:
+        """The memory of the sum."""
         if self._sum is None:
-            self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
+            if is_launched(self.device):
+                self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
+            else:
+                self._sum = torch.empty(self.length, dtype=self.kind, device=self.device)
+                self._blank = set(self.parameters)
             self._parts = self.split(self._sum)
         return self._sum
 
@@ -92,10 +111,17 @@ class GradientSum:
         """Replaces the sum."""
         self.total().copy_(total)
 
-    def view(self, place: Place) -> Tensor:
-        """The part of the sum that belongs to a place."""
-        self.total()
-        return part(self._parts, place)
+    def view(self, place: Place) -> tuple[Tensor, bool]:
+        """The part of the sum that belongs to a place, and whether it is to be written, whatever it holds, and not added to."""
+        self._begun()
+        into, parameter = part(self._parts, place), place[0]
+        is_blank = parameter in self._blank
+        if is_blank:
+            self._blank.discard(parameter)
+            if into.numel() != parameter.numel():
+                self._parts[parameter].zero_()
+                is_blank = False
+        return into, is_blank
 
     @property
     def is_noised_elsewhere(self) -> bool:

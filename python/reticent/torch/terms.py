@@ -88,10 +88,12 @@ def sum_of_squares(tensor: Tensor) -> Tensor:
     return squared_lengths(tensor.reshape(tensor.shape[0], -1))
 
 
-def add_product(left: Tensor, right: Tensor, into: Tensor) -> None:
-    """Adds a product, of a matrix with a vector or another matrix, to numbers that may be of another precision."""
+def add_product(left: Tensor, right: Tensor, into: Tensor, is_blank: bool = False) -> None:
+    """Adds a product, of a matrix with a vector or another matrix, to numbers that may be of another precision, or writes it there."""
     if into.dtype != left.dtype:
-        into += left @ right
+        into.copy_(left @ right) if is_blank else into.add_(left @ right)
+    elif is_blank:
+        torch.matmul(left, right, out=into)
     elif right.dim() == 1:
         into.addmv_(left, right)
     elif right.dim() == 2:
@@ -131,6 +133,10 @@ class Term:
         """Adds the weighted sum of the gradients."""
         raise NotImplementedError
 
+    def write(self, factors: Tensor, into: Tensor) -> None:
+        """Writes the weighted sum of the gradients, whatever was there."""
+        self.add(factors, into.zero_())
+
     def without(self, bad: Tensor) -> Term:
         """The same with the gradients of some examples set to 0, whatever they hold."""
         raise NotImplementedError
@@ -163,8 +169,14 @@ class Full(Term):
         return self.gradients
 
     def add(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, False)
+
+    def write(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, True)
+
+    def _summed(self, factors: Tensor, into: Tensor, is_blank: bool) -> None:
         flat = self.gradients.reshape(self.rows, -1)
-        add_product(flat.t(), factors.to(flat.dtype), into.view(-1))
+        add_product(flat.t(), factors.to(flat.dtype), into.view(-1), is_blank)
 
     def without(self, bad: Tensor) -> Full:
         return Full(cleared(self.gradients, bad))
@@ -261,9 +273,15 @@ class Outer(Term):
         return self._written(slice(None)) if self.kept is None else self.kept
 
     def add(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, False)
+
+    def write(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, True)
+
+    def _summed(self, factors: Tensor, into: Tensor, is_blank: bool) -> None:
         if self.kept is not None:
             flat = self.kept.reshape(self.rows, -1)
-            add_product(flat.t(), factors.to(flat.dtype), into.view(-1))
+            add_product(flat.t(), factors.to(flat.dtype), into.view(-1), is_blank)
             return
         a, b = self.a, self.b
         if self.height <= self.width:
@@ -272,11 +290,11 @@ class Outer(Term):
             a = masked(a, factors)
         if self.groups == 1:
             b, a = b.reshape(-1, self.height), a.reshape(-1, self.width)
-            add_product(b.t(), a, into.view(self.height, self.width))
+            add_product(b.t(), a, into.view(self.height, self.width), is_blank)
         else:
             b = b.transpose(0, 1).reshape(self.groups, -1, self.height)
             a = a.transpose(0, 1).reshape(self.groups, -1, self.width)
-            add_product(b.mT, a, into.view(self.groups, self.height, self.width))
+            add_product(b.mT, a, into.view(self.groups, self.height, self.width), is_blank)
 
     def without(self, bad: Tensor) -> Outer:
         make = self._make
