@@ -78,6 +78,9 @@ fn last_layer(description: &Description) -> Result<(usize, bool), AttackError> {
     if !is_plain || description.layers.len() < 2 {
         return Err(unfit("its loss or its only layer"));
     }
+    if description.layers.last().is_some_and(|layer| layer.lora.is_some()) {
+        return Err(unfit("lora in its last layer"));
+    }
     match description.layers.last().map(|layer| &layer.kind) {
         Some(LayerKind::Linear { out, bias }) => Ok((*out, *bias)),
         Some(other) => Err(unfit(other.word())),

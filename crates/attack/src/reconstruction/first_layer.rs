@@ -35,7 +35,7 @@ impl FirstLayer {
     pub(super) fn of(description: &Description, layout: &Layout) -> Option<Self> {
         let mut layers = description.layers.iter().filter(|layer| layer.kind != LayerKind::Flatten);
         let is_linear = |kind: &LayerKind| matches!(kind, LayerKind::Linear { bias: true, .. });
-        layers.next().filter(|layer| is_linear(&layer.kind) && !layer.frozen)?;
+        layers.next().filter(|layer| is_linear(&layer.kind) && !layer.frozen && layer.lora.is_none())?;
         Some(Self { weights: layout.gradient_range(0), offsets: layout.gradient_range(1) })
     }
 

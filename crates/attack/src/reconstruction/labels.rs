@@ -11,7 +11,8 @@ use std::ops::Range;
 /// Where the last layer's offsets lie in the gradient; none for a last layer without trained ones.
 pub(super) fn last_offsets(description: &Description, layout: &Layout) -> Option<Range<usize>> {
     let last = description.layers.last()?;
-    let has_offsets = matches!(last.kind, LayerKind::Linear { bias: true, .. }) && !last.frozen;
+    let is_whole = !last.frozen && last.lora.is_none();
+    let has_offsets = matches!(last.kind, LayerKind::Linear { bias: true, .. }) && is_whole;
     has_offsets.then(|| layout.gradient_range(layout.parameters().len() - 1))
 }
 

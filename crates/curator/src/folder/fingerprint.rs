@@ -11,7 +11,8 @@
 //! wherever it was copied to, and two folders with the same digest would be seen to have the same data; a keyed one without its key is
 //! a random number.
 //!
-//! Data are compared as a whole and never row by row: a refusal for a part would answer whether a row is among the private ones.
+//! Data are compared as a whole, or as a part that has at least half of it, and never row by row: a refusal for a small part would answer
+//! whether a row is among the private ones to someone who chooses the parts.
 
 use super::layout::FINGERPRINT_FILE;
 use super::seal::{hex, is_bound};
@@ -71,16 +72,26 @@ impl<'a> Divided<'a> {
         std::iter::once(self.training).chain(self.held_out)
     }
 
-    /// Whether a content is the whole of it or one of its parts, in whatever order.
+    /// How many records there are.
+    fn len(self) -> usize {
+        self.parts().map(|part| part.len()).sum()
+    }
+
+    /// Whether a part has at least half of it.
+    fn is_large(self, part: Content<'_>) -> bool {
+        2 * part.len() >= self.len()
+    }
+
+    /// Whether a content is the whole of it or a large part, in whatever order.
     pub(crate) fn has(self, other: Content<'_>) -> Result<bool, Refusal> {
-        let whole: usize = self.parts().map(|part| part.len()).sum();
-        let count = other.len();
-        if count == 0 || (whole != count && self.parts().all(|part| part.len() != count)) {
+        let (whole, count) = (self.len(), other.len());
+        let alike = |part: &Content<'_>| part.len() == count && self.is_large(*part);
+        if count == 0 || (whole != count && !self.parts().any(|part| alike(&part))) {
             return Ok(false);
         }
         let key = Key::draw()?;
         let known = key.digest(other);
-        let is_part = self.parts().any(|part| part.len() == count && key.digest(part) == known);
+        let is_part = self.parts().filter(alike).any(|part| key.digest(part) == known);
         Ok(is_part || (whole == count && key.digest_of(self.parts()) == known))
     }
 }
@@ -303,12 +314,13 @@ impl Fingerprint {
         self.key.digest(training) == self.training && self.held_out.as_ref().is_none_or(is_held)
     }
 
-    /// Whether the model was trained on these data: on all of them or on the part that is trained on here, or on a part of the same
-    /// whole.
+    /// Whether the model was trained on these data: on all of them or on the part that is trained on here, if that is a large one, or on a
+    /// part of the same whole.
     pub(crate) fn is_from(&self, data: Divided<'_>) -> bool {
         let known = [Some(&self.training), self.whole.as_ref()];
-        let here = [self.key.digest(data.training), self.key.digest_of(data.parts())];
-        known.into_iter().flatten().any(|known| here.contains(known))
+        let part = data.is_large(data.training).then(|| self.key.digest(data.training));
+        let here = [part, Some(self.key.digest_of(data.parts()))];
+        known.into_iter().flatten().any(|known| here.iter().flatten().any(|own| own == known))
     }
 
     /// The refusal where a folder should have a fingerprint and has none.
@@ -393,9 +405,13 @@ mod tests {
         let (first, rest, last) = (whole.subset(&[1]), whole.subset(&[2, 0]), whole.subset(&[2]));
         let plain = |examples| Content::Examples(examples, None);
         let own = Divided { training: plain(&rest), held_out: Some(plain(&first)) };
-        for part in [&whole, &rest, &first] {
+        for part in [&whole, &rest] {
             assert!(own.has(plain(part)).unwrap());
         }
+        // A small part would tell whether a row is in the table.
+        assert!(!own.has(plain(&first)).unwrap());
+        let turned = Divided { training: plain(&first), held_out: Some(plain(&rest)) };
+        assert!(!turned.has(plain(&first)).unwrap() && turned.has(plain(&rest)).unwrap());
         let (other, more) = (whole.subset(&[0, 1]), whole.subset(&[0, 1, 1]));
         assert!(!own.has(plain(&other)).unwrap() && !own.has(plain(&more)).unwrap());
         // Users are numbered anew in no part.
@@ -420,6 +436,7 @@ mod tests {
             assert!(known(own).is_from(same));
         }
         assert!(!known(own).is_from(all(plain(&first))) && !known(own).is_from(all(plain(&more))));
+        assert!(!known(all(plain(&first))).is_from(turned));
     }
 
     #[test]

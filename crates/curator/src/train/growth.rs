@@ -54,7 +54,8 @@ pub(super) fn agreed(
         factor /= 2;
     }
     if growth != Some(asked) && !is_counted {
-        let most = growth.map_or_else(String::new, |own| format!("give at most {}, or ", own.factor));
+        let most =
+            growth.map_or_else(|| "give ".to_owned(), |own| format!("give at most {}, or ", own.factor));
         let remedy = match is_within(asked.factor) {
             false => {
                 let last = batch.saturating_mul(asked.factor);

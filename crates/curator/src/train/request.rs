@@ -341,6 +341,13 @@ impl Train {
                 (file.clipping, file.kept_share, file.encoding_gain) = (None, None, None);
             }
         }
+        // A digest is that of the file beside it.
+        if self.init.is_some() {
+            file.init_digest = None;
+        }
+        if self.vectors.is_some() {
+            file.vectors_digest = None;
+        }
         if self.clipping.as_deref().is_some_and(|rule| rule != "encoded") {
             (file.kept_share, file.encoding_gain) = (None, None);
         }

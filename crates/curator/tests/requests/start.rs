@@ -128,6 +128,11 @@ fn public_weights_are_declared_named_and_reported() {
     run(&meant(digest.as_deref().unwrap())).unwrap();
     let refused = refusal(&meant("sha256:00"));
     assert_eq!((refused.code(), refused.field()), (Code::Conflict, Some("init")));
+    // Other weights than those of a request have another digest.
+    let stored = Train::read(&again.join("run.toml")).unwrap();
+    assert_eq!(stored.init_digest, digest);
+    let other = Train { init: Some("other".into()), ..Train::default() }.over(stored).unwrap();
+    assert_eq!((other.init, other.init_digest), (Some("other".into()), None));
     // A run that goes on needs no file, and states the same.
     fs::remove_dir_all(&out).unwrap();
     let resumed = Resume::new(again).check().unwrap().run(&mut Session::without_limit().unwrap()).unwrap();

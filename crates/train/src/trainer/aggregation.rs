@@ -71,7 +71,8 @@ impl Aggregation {
         }
         if engine.draws_noise() {
             settings.clipping.check_by_norm("a GPU (or train with the device cpu)")?;
-        } else if !engine.separates_units() {
+        }
+        if !engine.separates_units() {
             settings.clipping.check_together()?;
         }
         if engine.draws_noise() {
