@@ -134,6 +134,45 @@ def test_optimizers_are_known_from_their_first_step_on():
         nn.functional.cross_entropy(model(x) + outside, y).backward()
 
 
+@pytest.mark.parametrize("before", [1, 3, 5, 8])
+def test_optimizers_that_are_made_late_move_nothing(before):
+    engine, model, optimizer, loader = private(epochs=50)
+    batches = (batch for _ in range(50) for batch in loader)
+    for _ in range(before):
+        step(model, optimizer, next(batches))
+    head = nn.Linear(2, 2)
+    start = copy.deepcopy(head.state_dict())
+    other = torch.optim.SGD(head.parameters(), lr=1.0)
+    x, y = next(batches)
+    with pytest.raises(RequestError, match="not the private module's"):
+        nn.functional.cross_entropy(head(model(x)), y).backward()
+    other.zero_grad()
+    other.step()
+    assert all(torch.equal(own, start[name]) for name, own in head.state_dict().items())
+
+
+class Rooted(nn.Module):
+    """The gradient of a root at 0 is not a number, and one of a weight that is used outside its layer is not seen."""
+
+    def __init__(self, has_root):
+        super().__init__()
+        self.one, self.two, self.has_root = nn.Linear(5, 2), nn.Linear(5, 1), has_root
+        nn.init.constant_(self.two.bias, -100.0)
+
+    def forward(self, x):
+        found = self.one(x) + x @ self.one.weight.t()
+        less = self.two(x)
+        return found + torch.sqrt(less * (less > 0)) if self.has_root else found
+
+
+@pytest.mark.parametrize("has_root", [False, True])
+def test_gradients_that_are_not_finite_do_not_pass_the_check(has_root):
+    _, model, _, loader = private(Rooted(has_root))
+    x, _ = next(iter(loader))
+    with pytest.raises(DataError, match="not finite" if has_root else "not seen"):
+        model(x)
+
+
 def wrapped(model):
     model[0] = nn.Sequential(model[0], nn.BatchNorm1d(8, affine=False, track_running_stats=False))
 

@@ -105,6 +105,18 @@ def test_norms_that_are_found_together_are_not_too_small():
     assert float(found[0, 1]) < 1.003
 
 
+def test_no_positions_have_no_gradient():
+    from reticent.torch.terms import Outer, Rows
+
+    term = Outer(torch.zeros(3, 1, 0, 5), torch.zeros(3, 1, 0, 4))
+    table = Rows(torch.zeros(3, 0, dtype=torch.long), torch.zeros(3, 0, 4), 7)
+    for own, size in ((term, 20), (table, 28)):
+        assert torch.equal(own.squared(), torch.zeros(3))
+        into = torch.full((size,), 2.0)
+        own.write(torch.ones(3), into)
+        assert torch.equal(into, torch.zeros(size))
+
+
 def test_norms_are_not_too_small_when_squares_underflow():
     from reticent.torch.terms import Outer
 

@@ -314,12 +314,17 @@ class _Check:
                 width = parameter.numel() // (parameter.shape[0] if parameter.dim() else 1)
                 term.add(weights, own_summed[parameter][start * width : end * width])
         tolerance = self.tolerance
+        for own, name in run.names.items():
+            if not bool(torch.isfinite(squared[own]).all()):
+                remedy = "its gradient is not finite on made-up inputs, so it cannot be checked: see where the module divides or takes roots"
+                raise refusals.layer(name, f"{remedy}, or train with check=False on your word that examples do not mix")
         scale = float(torch.stack(list(squared.values())).sum(0).max().sqrt()) + 1e-12
         for own, name in run.names.items():
             length = float(squared[own].max().sqrt())
             far = float((own_squared[own].sqrt() - squared[own].sqrt()).abs().max())
             other = float(squared_length(own_summed[own].sub_(summed[own])).sqrt())
-            if far > tolerance * (length + 0.03 * scale) or other > tolerance * (3 * length + 0.1 * scale):
+            # What is not a number is not small.
+            if not (far <= tolerance * (length + 0.03 * scale) and other <= tolerance * (3 * length + 0.1 * scale)):
                 raise refusals.layer(
                     name,
                     "its gradient is not seen example by example: use the parameter through its own layer, or freeze it",
@@ -327,15 +332,13 @@ class _Check:
 
     @contextmanager
     def as_trained(self) -> Iterator[None]:
-        """Computes with the kernels that train the module, those of cuDNN among them, in full precision."""
-        from .run import full_precision
-
-        with full_precision():
-            torch.backends.cudnn.enabled = self.has_cudnn
-            try:
-                yield
-            finally:
-                torch.backends.cudnn.enabled = False
+        """Computes with the kernels that train the module, those of cuDNN among them. Its own recurrent layers have no gradients here."""
+        recurrent = [own for own in self.run.module.modules() if isinstance(own, nn.RNNBase)]
+        torch.backends.cudnn.enabled = self.has_cudnn and all("forward" in own.__dict__ for own in recurrent)
+        try:
+            yield
+        finally:
+            torch.backends.cudnn.enabled = False
 
     def by_autograd(
         self, inputs: Any, parameters: list[nn.Parameter], weights: Tensor
@@ -402,7 +405,7 @@ class _Check:
                 others.append((args, {**kwargs, key: partly}))
         for moved in others:
             pairs = zip(whole, self.loss_gradients(moved, 3, (0, 2)), strict=True)
-            if any(float((own - another).norm()) > self.tolerance * scale for own, another in pairs):
+            if not all(float((own - another).norm()) <= self.tolerance * scale for own, another in pairs):
                 raise refusals.misuse(
                     "module",
                     "examples mix in the loss that it gives, as in a mean over the tokens of the whole batch: take its logits "
@@ -415,7 +418,7 @@ class _Check:
             one,
         )
         (part,) = self.loss_gradients(fewer, 2, (0,))
-        if float((part - whole[0]).norm()) > self.tolerance * scale:
+        if not float((part - whole[0]).norm()) <= self.tolerance * scale:
             raise refusals.misuse(
                 "loss_reduction",
                 f"the module's loss is not the {self.run.loss_reduction} of the examples' losses: state loss_reduction='mean' "
@@ -464,7 +467,7 @@ class _Check:
                 others.append((output, heavy))
         for values, aim in others:
             moved = slopes(values, aim)
-            if float((moved[[0, 2]] - whole[[0, 2]]).abs().max()) > TOLERANCE * scale:
+            if not float((moved[[0, 2]] - whole[[0, 2]]).abs().max()) <= TOLERANCE * scale:
                 raise refusals.misuse(
                     "criterion",
                     "examples mix: the loss of one changes the gradient of another, as in a mean over the tokens of the "
@@ -472,7 +475,7 @@ class _Check:
                 )
         fewer = tree_map(lambda item: item[:2] if isinstance(item, Tensor) and item.dim() else item, goal)
         part = slopes(output.narrow(axis, 0, 2), fewer)
-        if float((part - whole[:2]).abs().max()) > TOLERANCE * scale:
+        if not float((part - whole[:2]).abs().max()) <= TOLERANCE * scale:
             raise refusals.misuse(
                 "loss_reduction",
                 f"the criterion does not give the {reduction} of the examples' losses: state loss_reduction='mean' or "
@@ -482,6 +485,8 @@ class _Check:
 
 def check(run: Run, args: Any, kwargs: Any) -> None:
     """Checks a module with made-up inputs of the shapes of these."""
+    from .run import full_precision
+
     with undisturbed(run) as has_cudnn, torch.enable_grad():
         own = _Check(run, args, kwargs, has_cudnn)
         own.find_form()
@@ -491,7 +496,8 @@ def check(run: Run, args: Any, kwargs: Any) -> None:
         if run.criterion is not None:
             own.check_loss(run.criterion, run.target)
         try:
-            own.check_gradients()
+            with full_precision():
+                own.check_gradients()
         except RuntimeError as error:
             if "use_reentrant" not in str(error):
                 raise

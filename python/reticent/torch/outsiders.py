@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Collection
+from functools import wraps
 from typing import Any
 from weakref import WeakSet
 
@@ -17,6 +18,18 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from . import refusals
 
 
+#: The optimizers that were made since the first module was made private.
+_made: WeakSet[Optimizer] = WeakSet()
+
+_plain = Optimizer.__init__
+
+
+@wraps(_plain)
+def _remembered(self: Optimizer, *args: Any, **kwargs: Any) -> None:
+    _made.add(self)
+    _plain(self, *args, **kwargs)
+
+
 class Outsiders:
     """Finds, in a backward pass, parameters of other optimizers that it computes gradients of."""
 
@@ -24,7 +37,9 @@ class Outsiders:
         self.own = own
         self.optimizers: WeakSet[Optimizer] = WeakSet()
         self.passes = 0
-        # Optimizers may be made at any time: from its first step on, every one is known.
+        # Optimizers may be made at any time. Those that come without a call of __init__, as copies do, are known from their first step on.
+        if Optimizer.__init__ is _plain:
+            Optimizer.__init__ = _remembered  # type: ignore[method-assign]
         known = self.optimizers
         handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: known.add(optimizer))
         weakref.finalize(self, handle.remove)
@@ -32,7 +47,8 @@ class Outsiders:
     def check(self) -> None:
         """Called within a backward pass of private data."""
         self.passes += 1
-        # Looking for those that have taken no step yet takes a moment, so it is done ever more rarely: at powers of 4.
+        self.optimizers.update(item for item in _made if "param_groups" in item.__dict__)
+        # Looking for older ones that have taken no step yet takes a moment, so it is done ever more rarely: at powers of 4.
         if self.passes & (self.passes - 1) == 0 and self.passes.bit_length() % 2:
             kinds = {id(kind) for kind in _kinds(Optimizer)}
             found = [item for item in gc.get_objects() if id(type(item)) in kinds]

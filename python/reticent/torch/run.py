@@ -332,9 +332,9 @@ class Run:
     def _noisy(self) -> Tensor:
         """The noisy gradients of the sum, in one piece."""
         steps = self.own_steps
-        if self._ahead is not None:
-            self._ahead.result()
-            self._ahead = None
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.result()
         counted, allowed = steps.count()
         if self.is_open and counted >= allowed:
             steps.extend()

@@ -245,7 +245,7 @@ class Outer(Term):
         return (a * b).view(-1) if self.groups == 1 else (a * b).sum((1, 2))
 
     def _gram(self) -> Tensor:
-        step = max(1, ROOM // (2 * self.groups * self.positions**2))
+        step = max(1, ROOM // max(1, 2 * self.groups * self.positions**2))
         found = []
         for start in range(0, self.rows, step):
             a, b = self.a[start : start + step], self.b[start : start + step]
@@ -326,7 +326,7 @@ class Rows(Term):
             return sum_of_squares(self.b)
         if self.positions > self.LONG:
             return self._added_up()
-        step = max(1, ROOM // (2 * self.positions**2))
+        step = max(1, ROOM // max(1, 2 * self.positions**2))
         found = []
         for start in range(0, self.rows, step):
             index, b = self.index[start : start + step], self.b[start : start + step]
