@@ -140,7 +140,7 @@ def section(results):
         "",
         "`bench/torch/run.py` runs it all again; its first lines say what it needs. Single precision without TF32, one batch that stays "
         "in memory, SGD, flat clipping to 1, noise multiplier 1. A step is forward pass, backward pass, noise and update; ours draws "
-        "the next sample as well. All ways take turns in one process; times are the best of the rounds. Memory on a CPU is what three "
+        "the next sample as well. All ways take turns in one process; times are the best of the rounds, and ratios differ by up to 10 % from run to run. Memory on a CPU is what three "
         "steps add to the resident memory of a process of its own; on a GPU it is the most that tensors hold in a step more than "
         "before it. Opacus uses its own LSTM where the model has one. FastDP is not in the package index and was not measured. Nothing "
         "in the gate depends on a time. All numbers: `bench/torch/results`.",
