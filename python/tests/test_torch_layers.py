@@ -462,8 +462,9 @@ class Recurrent(nn.Module):
         state = None
         if self.given_state:
             directions = 2 if self.layer.bidirectional else 1
-            first = x[:, 0, :4].expand(self.layer.num_layers * directions, rows, 4)
-            state = (first, first.sin()) if self.layer.mode == "LSTM" else first
+            memory = x[:, 0, :4].expand(self.layer.num_layers * directions, rows, 4)
+            first = memory[..., : self.layer.proj_size or 4]
+            state = (first, memory.sin()) if self.layer.mode == "LSTM" else first
         if self.packed:
             lengths = (x[:, 0, 0].abs() * 10).long() % 4 + 2
             values = pack_padded_sequence(values, lengths, batch_first=self.batch_first, enforce_sorted=False)
@@ -494,11 +495,29 @@ def test_recurrent(kind, options):
     compare(model, (x,))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"batch_first": True, "bias": False},
+        {"num_layers": 2, "bidirectional": True},
+        {"given_state": True, "num_layers": 2},
+        {"packed": True, "bidirectional": True},
+    ],
+)
+def test_outputs_of_an_lstm_may_be_shortened(options):
+    model = Recurrent(nn.LSTM, proj_size=3, **options)
+    compare(model, (torch.randn(4, 6, 5),))
+    # A matrix that is not trained.
+    model.layer.weight_hr_l0.requires_grad_(False)
+    compare(model, (torch.randn(4, 6, 5),))
+
+
 def test_recurrent_with_relu():
     compare(Recurrent(nn.RNN, nonlinearity="relu"), (torch.randn(4, 6, 5),))
 
 
-@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN, lambda *given, **options: nn.LSTM(*given, proj_size=3, **options)])
 @pytest.mark.parametrize("packed", [True, False])
 def test_recurrent_layers_are_computed_as_by_torch(kind, packed):
     from reticent.torch.layers import attach_all

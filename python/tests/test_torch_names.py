@@ -11,7 +11,9 @@ from reticent.torch import PrivacyEngine  # noqa: E402
 from reticent.torch.accountants.utils import get_noise_multiplier  # noqa: E402
 from reticent.torch.data_loader import DPDataLoader  # noqa: E402
 from reticent.torch.distributed import DifferentiallyPrivateDistributedDataParallel  # noqa: E402
+from reticent.torch.grad_sample import register_grad_sampler  # noqa: E402
 from reticent.torch.layers import DPGRU, DPLSTM, DPRNN, DPMultiheadAttention  # noqa: E402
+from reticent.torch.sampling import Batch  # noqa: E402
 from reticent.torch.utils.batch_memory_manager import BatchMemoryManager  # noqa: E402
 from reticent.torch.validators import ModuleValidator  # noqa: E402
 from torch import nn  # noqa: E402
@@ -162,6 +164,10 @@ def test_what_belongs_to_the_plan_does_not_change():
         ({"noise_generator": torch.Generator()}, "noise_generator"),
         ({"clipping": "adaptive"}, "clipping"),
         ({"max_grad_norm": [1.0, 1.0]}, "max_grad_norm"),
+        ({"max_grad_norm": [1.0], "clipping": "per_layer"}, "max_grad_norm.*each of the 2"),
+        ({"max_grad_norm": [1.0, 0.0], "clipping": "per_layer"}, "max_grad_norm"),
+        ({"max_grad_norm": [1.0, float("nan")], "clipping": "per_layer"}, "max_grad_norm"),
+        ({"grad_sample_mode": "no_op"}, "grad_sample_mode"),
     ],
 )
 def test_what_privacy_forbids_is_refused_by_name(options, name):
@@ -175,4 +181,35 @@ def test_what_privacy_forbids_is_refused_by_name(options, name):
 
 def test_modules_need_no_wrapper():
     model = nn.Linear(2, 2)
+    assert register_grad_sampler(nn.Linear)(len) is len
     assert DifferentiallyPrivateDistributedDataParallel(model) is model and DPMultiheadAttention is nn.MultiheadAttention
+
+
+def test_every_parameter_may_have_a_norm_of_its_own():
+    torch.manual_seed(4)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(192, 5), nn.Tanh(), nn.Linear(5, 2))
+    norms = [0.05, 0.3, 0.02, 4.0]
+    engine = PrivacyEngine()
+    model, optimizer, _ = engine.make_private(
+        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1), data_loader=images(), noise_multiplier=2.0,
+        max_grad_norm=norms, clipping="per_layer",
+    )  # fmt: skip
+    assert optimizer.max_grad_norm == pytest.approx(sum(own * own for own in norms) ** 0.5, rel=1e-15)
+    assert engine.own_run.standing()["sigma"] == pytest.approx(2.0 * optimizer.max_grad_norm, rel=1e-12)
+    x, y = torch.randn(6, 3, 8, 8), torch.tensor([0, 1, 0, 1, 1, 0])
+    engine.own_run.announce(Batch(6, None, 6, False, True, True))
+    nn.functional.cross_entropy(model(x), y).backward()
+    found = engine.own_run.sum.split(engine.own_run.sum.total().clone())
+    other = nn.Sequential(nn.Flatten(), nn.Linear(192, 5), nn.Tanh(), nn.Linear(5, 2))
+    other.load_state_dict(model.state_dict())
+    expected = [torch.zeros_like(own) for own in other.parameters()]
+    shortened = 0
+    for row in range(6):
+        loss = nn.functional.cross_entropy(other(x[row : row + 1]), y[row : row + 1])
+        for total, gradient, norm in zip(expected, torch.autograd.grad(loss, list(other.parameters())), norms, strict=True):
+            bound = norm * (1 - 1 / 4096)
+            shortened += int(gradient.norm() > bound)
+            total += gradient * min(1.0, bound / float(gradient.norm()))
+    assert 6 <= shortened < 24
+    for own, total in zip(found.values(), expected, strict=True):
+        assert torch.allclose(own, total.flatten(), atol=1e-6)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .._refusals import one_of
+from .._core import brief, finite
+from .._refusals import conflict, invalid, one_of
 
 #: The share by which clipped gradients are kept shorter than the clipping norm, for the rounding of single precision.
 MARGIN = 1.0 / 4096.0
@@ -24,13 +27,33 @@ class Clipping:
     """A clipping rule."""
 
     kind: str
+    #: What one unit adds to the whole sum at most.
     norm: float
     stability: float = 0.01
+    #: What it adds at most to every parameter by itself; none where all layers have equal shares.
+    shares: tuple[float, ...] = ()
 
     @staticmethod
-    def of(kind: Any, norm: float, stability: float = 0.01) -> Clipping:
-        """A rule by its name."""
-        return Clipping(one_of("clipping", kind, KINDS), float(norm), float(stability))
+    def of(kind: Any, norm: float | Sequence[float], stability: float = 0.01) -> Clipping:
+        """A rule by its name. Several norms are those of the parameters, one by one."""
+        one_of("clipping", kind, KINDS)
+        if not isinstance(norm, (list, tuple)):
+            finite(max_grad_norm=norm)  # type: ignore[arg-type]
+            return Clipping(kind, float(norm), float(stability))  # type: ignore[arg-type]
+        if kind != "per_layer":
+            raise conflict("max_grad_norm", brief(norm), 'several norms go with clipping="per_layer": give one number')
+        for own in norm:
+            finite(max_grad_norm=own)
+            if own <= 0:
+                raise invalid("max_grad_norm", own, "give numbers above 0")
+        # What the root is rounded by is far below the margin.
+        return Clipping(kind, math.hypot(*norm), float(stability), tuple(float(own) for own in norm))
+
+    def check_count(self, count: int) -> None:
+        """Refuses norms of another number of parameters."""
+        if self.shares and len(self.shares) != count:
+            remedy = f"give one norm for each of the {count} trained parameters, or one for all together"
+            raise invalid("max_grad_norm", f"{len(self.shares)} norms", remedy)
 
     def request(self) -> dict[str, Any]:
         """The rule as a request states it."""
@@ -55,7 +78,9 @@ class Clipping:
         if self.kind == "automatic":
             found = bound / (total.sqrt() + self.stability / scale)
         else:
-            share = bound if self.kind == "flat" else bound / math.sqrt(groups)
+            share: float | Tensor = bound if self.kind == "flat" else bound / math.sqrt(groups)
+            if self.shares:
+                share = _bounds(self.shares, squared.dtype, squared.device)
             found = (share / (total if self.kind == "flat" else squared).sqrt()).clamp_max(scale)
         return torch.where(good, found, 0.0).expand_as(squared)
 
@@ -65,3 +90,9 @@ class Clipping:
             return self.factors(squared, scale)
         lengths = squared.new_zeros(units, squared.shape[1]).index_add_(0, unit, squared.sqrt())
         return self.factors(lengths.square(), scale)[unit]
+
+
+@lru_cache(maxsize=16)
+def _bounds(shares: tuple[float, ...], kind: torch.dtype, device: torch.device) -> Tensor:
+    """The length that the gradient of every parameter is shortened to."""
+    return torch.tensor(shares, dtype=kind, device=device) * (1.0 - MARGIN)

@@ -112,7 +112,7 @@ class PrivacyEngine:
         target_delta: float,
         epochs: float | None = None,
         steps: int | None = None,
-        max_grad_norm: float,
+        max_grad_norm: float | Sequence[float],
         criterion: Any = None,
         **options: Any,
     ) -> Any:
@@ -141,7 +141,7 @@ class PrivacyEngine:
         optimizer: Optimizer,
         data_loader: DataLoader[Any],
         noise_multiplier: float,
-        max_grad_norm: float,
+        max_grad_norm: float | Sequence[float],
         criterion: Any = None,
         epochs: float | None = None,
         steps: int | None = None,
@@ -154,7 +154,8 @@ class PrivacyEngine:
         number of steps does not depend on what the run showed.
 
         ``clipping``
-            ``"flat"``, ``"per_layer"`` or ``"automatic"`` (with ``stability``).
+            ``"flat"``, ``"per_layer"`` or ``"automatic"`` (with ``stability``). With ``"per_layer"`` every layer has an equal share of
+            ``max_grad_norm``, or ``max_grad_norm`` is a list with the norm of every trained parameter.
         ``loss_reduction``
             ``"mean"`` or ``"sum"``: how the loss adds the examples of a batch up. Gradients are then divided by the expected batch
             size, or not at all; never by the number of examples that happened to be sampled.
@@ -196,7 +197,7 @@ class PrivacyEngine:
         module: nn.Module,
         optimizer: Optimizer,
         data_loader: DataLoader[Any],
-        max_grad_norm: float,
+        max_grad_norm: float | Sequence[float],
         criterion: Any,
         epochs: float | None,
         steps: int | None,
@@ -238,8 +239,11 @@ class PrivacyEngine:
             if isinstance(criterion, nn.Module) and any(own.requires_grad for own in criterion.parameters()):
                 remedy = "it has weights of its own, which would be trained without noise: make them part of the module"
                 raise conflict("criterion", type(criterion).__name__, remedy)
+            if grad_sample_mode == "no_op":
+                remedy = "gradients of single examples come from the module itself: leave it out"
+                raise invalid("grad_sample_mode", grad_sample_mode, remedy)
             one_of("loss_reduction", loss_reduction, ("mean", "sum"))
-            finite(max_grad_norm=max_grad_norm, stability=stability, epochs=epochs)
+            finite(stability=stability, epochs=epochs)
             rule = Clipping.of(clipping, max_grad_norm, stability)
             batch_size = check_loader(data_loader, group)
             examples = len(data_loader.dataset)  # type: ignore[arg-type]
@@ -250,6 +254,7 @@ class PrivacyEngine:
             rate = min(1.0, batch_size / size) if size > 0 else 1.0
             per_epoch = max(1, math.ceil(size / batch_size))
             names = trained(module, optimizer)
+            rule.check_count(len(names))
             check_layers(module)
             self._request = {
                 "unit": unit or ("example" if ids is None else "user"),

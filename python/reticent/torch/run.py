@@ -82,7 +82,9 @@ class Run:
         self.taps.seal()
 
     def _groups(self) -> dict[nn.Parameter, int]:
-        """The group of every parameter: all in one, or those of a layer together."""
+        """The group of every parameter: all in one, those of a layer together, or each by itself."""
+        if self.clipping.shares:
+            return {own: place for place, own in enumerate(self.names)}
         if self.clipping.kind != "per_layer":
             return dict.fromkeys(self.names, 0)
         layers: dict[str, int] = {}

@@ -66,6 +66,64 @@ class _Lstm(torch.autograd.Function):
         return d_gates, d_state, d_memory, None
 
 
+class ShortenedLstm(torch.autograd.Function):
+    """As the LSTM above, where every state is the product of what the gates give with a matrix, and something is added to it that is 0.
+    Gives the states, the memories, and what the matrix was multiplied with."""
+
+    @staticmethod
+    def forward(
+        context: Any, projected: Tensor, nothing: Tensor, state: Tensor, memory: Tensor, weight: Tensor, shorter: Tensor
+    ) -> Any:
+        steps, rows, _ = projected.shape
+        size = memory.shape[1]
+        context.first = memory
+        gates = projected.clone()
+        kept, full = projected.new_empty(steps, rows, size), projected.new_empty(steps, rows, size)
+        output = nothing.clone()
+        for time in range(steps):
+            own = gates[time].addmm_(state, weight.t())
+            own[:, : 2 * size].sigmoid_()
+            own[:, 2 * size : 3 * size].tanh_()
+            own[:, 3 * size :].sigmoid_()
+            i, f, g, o = own.split(size, 1)
+            memory = torch.addcmul(f * memory, i, g, out=kept[time])
+            torch.mul(o, memory.tanh(), out=full[time])
+            state = output[time].addmm_(full[time], shorter.t())
+        context.save_for_backward(gates, kept, weight, shorter)
+        context.set_materialize_grads(False)
+        context.mark_non_differentiable(full)
+        return output, kept, full
+
+    @staticmethod
+    def backward(context: Any, *given: Tensor | None) -> Any:
+        d_output, d_kept, _ = given
+        gates, kept, weight, shorter = context.saved_tensors
+        steps, rows, size = kept.shape
+        d_gates = torch.empty_like(gates)
+        d_nothing = kept.new_empty(steps, rows, shorter.shape[0])
+        before = torch.cat([context.first.unsqueeze(0), kept[:-1]])
+        d_state = kept.new_zeros(rows, shorter.shape[0])
+        d_memory = kept.new_zeros(rows, size)
+        for time in range(steps - 1, -1, -1):
+            if d_output is not None:
+                d_state = d_state + d_output[time]
+            if d_kept is not None:
+                d_memory = d_memory + d_kept[time]
+            d_nothing[time] = d_state
+            i, f, g, o = gates[time].split(size, 1)
+            bent = kept[time].tanh()
+            d_full = d_state @ shorter
+            d_memory = torch.addcmul(d_memory, d_full, o * (1 - bent * bent))
+            own = d_gates[time]
+            torch.mul(d_memory, g * i * (1 - i), out=own[:, :size])
+            torch.mul(d_memory, before[time] * f * (1 - f), out=own[:, size : 2 * size])
+            torch.mul(d_memory, i * (1 - g * g), out=own[:, 2 * size : 3 * size])
+            torch.mul(d_full, bent * o * (1 - o), out=own[:, 3 * size :])
+            d_memory = d_memory * f
+            d_state = own @ weight
+        return d_gates, d_nothing, d_state, d_memory, None, None
+
+
 class LstmCell:
     """Long short-term memory."""
 

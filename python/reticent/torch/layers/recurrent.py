@@ -6,23 +6,19 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from .. import refusals
 from ..taps import Place, Taps, whole, without_autocast
 from ..terms import Full, Outer, Term
 from . import fused
-from .cells import CELLS, GruCell
+from .cells import CELLS, GruCell, ShortenedLstm
 
 
 def attach(taps: Taps, layer: Any) -> None:
     """Computes the layer by tapped products while it is trained."""
     plain = layer.forward
-    if getattr(layer, "proj_size", 0):
-        raise refusals.layer(
-            taps.name(layer), "proj_size is not supported: use proj_size=0 and a linear layer after the LSTM"
-        )
 
     def forward(values: Any, hx: Any = None) -> Any:
         packed = values if isinstance(values, PackedSequence) else None
@@ -72,8 +68,10 @@ class _Run:
         layer = self.layer
         directions = 2 if layer.bidirectional else 1
         if hx is None:
-            zero = values.new_zeros(layer.num_layers * directions, self.rows, layer.hidden_size)
-            hx = (zero, zero) if self.has_memory else zero
+            count = layer.num_layers * directions
+            zero = values.new_zeros(count, self.rows, layer.proj_size or layer.hidden_size)
+            long = values.new_zeros(count, self.rows, layer.hidden_size) if layer.proj_size else zero
+            hx = (zero, long) if self.has_memory else zero
         states, memories = hx if self.has_memory else (hx, None)
         index = self.index(values)
         last_states, last_memories = [], []
@@ -125,6 +123,7 @@ class _Run:
         # The loop computes in the precision of the weights, also under autocast.
         projected = F.linear(values, w_in, cell.bias(b_in, b_state)).to(kind)
         state, memory = state.to(kind), None if memory is None else memory.to(kind)
+        w_out = getattr(layer, f"weight_hr{suffix}") if layer.proj_size else None
         saved: dict[str, Tensor] = {}
 
         def make(gradient: Tensor) -> list[tuple[Place, Term]]:
@@ -147,7 +146,9 @@ class _Run:
 
         projected = taps.watch(projected, make)
         with without_autocast(projected.device.type):
-            if self.lengths is None and fused.fits(projected, w_state):
+            if w_out is not None:
+                output, kept = self.shortened(projected, state, memory, w_state, w_out)
+            elif self.lengths is None and fused.fits(projected, w_state):
                 is_gru = layer.mode == "GRU"
                 output, kept = fused.run(layer.mode, projected, state, memory, w_state, b_state if is_gru else None)
                 if is_gru:
@@ -156,6 +157,24 @@ class _Run:
                 output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
         saved["output"] = output.detach()
         assert output.shape[1] == rows
+        return output, kept
+
+    def shortened(
+        self, projected: Tensor, state: Tensor, memory: Tensor | None, w_state: Tensor, w_out: nn.Parameter
+    ) -> tuple[Tensor, Tensor]:
+        """An LSTM whose outputs are products with a matrix. Something that is 0 is added to them, whose gradient is theirs: the one that
+        comes back through time included."""
+        nothing = projected.new_zeros(*projected.shape[:2], w_out.shape[0])
+        full: list[Tensor] = []
+
+        def make(gradient: Tensor) -> list[tuple[Place, Term]]:
+            return [(whole(w_out), Outer(full[0].transpose(0, 1).unsqueeze(1), gradient.transpose(0, 1).unsqueeze(1)))]
+
+        if self.taps.is_trained(w_out):
+            nothing = self.taps.watch(nothing, make)
+        assert memory is not None
+        output, kept, before = ShortenedLstm.apply(projected, nothing, state, memory, w_state, w_out)
+        full.append(before.detach())
         return output, kept
 
 
