@@ -40,7 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Pictures>()?;
     module.add_class::<page::PageRecords>()?;
     module.add_class::<convolution::ConvGradients>()?;
-    module.add_class::<gpu::GpuNoise>()?;
+    module.add_class::<gpu::GpuSums>()?;
     module.add_class::<training::PrivateSteps>()?;
     for function in [
         wrap_pyfunction!(accounting::account, module)?,

@@ -3,7 +3,7 @@
 use crate::budget::{self, Budget, Purse};
 use crate::data::list;
 use crate::error::{guarded, json, parse};
-use crate::gpu::GpuNoise;
+use crate::gpu::GpuSums;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use reticent_curator::train::{StepCourse, TrainSteps};
@@ -91,8 +91,8 @@ impl PrivateSteps {
     }
 
     /// Adds the noise of a step to the sum at an address on a GPU, in the order of a stream.
-    fn add_noise_on(&self, py: Python<'_>, gpu: &GpuNoise, address: u64, stream: u64) -> PyResult<()> {
-        guarded(py, || Ok(py.detach(|| gpu.add(&mut self.own(), address, stream))?))
+    fn add_noise_on(&self, py: Python<'_>, gpu: &GpuSums, address: u64, stream: u64) -> PyResult<()> {
+        guarded(py, || Ok(py.detach(|| gpu.add_noise(&mut self.own(), address, stream))?))
     }
 
     /// How many steps count, and how many were paid for.

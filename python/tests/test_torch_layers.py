@@ -88,23 +88,6 @@ def test_norms_are_not_too_small_when_long_sums_lose_their_parts(width, monkeypa
     assert float(found()[0]) < true or width < 500
 
 
-def test_norms_that_are_found_together_are_not_too_small():
-    """The squares behind the first one are lost if they are added to it one by one."""
-    from reticent.torch.joint import hidden, selector
-
-    widths = (3000, 9000)
-    numbers = torch.full((1, sum(widths)), 2.0**-24)
-    numbers[0, 0] = numbers[0, 3000] = 1.0
-    device = torch.device("cpu")
-    matrix, start = selector(widths, device), hidden(widths, device)
-    found = start[None].clone()
-    for place in range(sum(widths)):
-        found = (found + numbers[:, place : place + 1].float() * matrix[place]).float()
-    true = [1 + (width - 1) * 2.0**-24 for width in widths]
-    assert all(float(own) >= whole for own, whole in zip(found[0], true, strict=True))
-    assert float(found[0, 1]) < 1.003
-
-
 def test_no_positions_have_no_gradient():
     from reticent.torch.terms import Outer, Rows
 
@@ -161,32 +144,18 @@ class Forked(nn.Module):
 
 
 def test_norms_that_are_found_together_are_those_of_single_terms():
-    from reticent.torch.joint import joint_squared, paired_squared
+    from reticent.torch.joint import paired_squared
 
     torch.set_default_dtype(torch.float32)
     model, x = Forked(), torch.randn(20, 9)
     found = tapped_terms(model, (x,), lambda model, given: random_loss(model(*given)), 20)
     terms = [term for own in found.values() for _, term in own]
-    joint, rest = joint_squared(terms)
-    # Four weights are found together.
-    assert len(terms) == 11 and len(rest) == 7
+    assert len(terms) == 11
     expected = torch.stack([term.squared() for term in terms]).sum(0)
-    assert torch.allclose(joint + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
-    # Three of them have a bias; two of these have one and the same gradient.
+    # Three weights of one position have a bias; two of these have one and the same gradient.
     pairs, rest = paired_squared(terms)
     assert len(pairs) == 3 and len(rest) == 5
     assert torch.allclose(sum(pairs) + sum(term.squared() for term in rest), expected, rtol=1e-5, atol=0)
-
-
-def test_what_is_not_finite_stays_so_when_norms_are_found_together():
-    from reticent.torch.joint import joint_squared
-    from reticent.torch.terms import Outer
-
-    torch.set_default_dtype(torch.float32)
-    a, b = torch.randn(6, 1, 1, 5), torch.randn(6, 1, 1, 4)
-    a[1, 0, 0, 2], b[2, 0, 0, 0], a[3, 0, 0, 0] = float("nan"), float("inf"), 1e30
-    joint, rest = joint_squared([Outer(torch.randn(6, 1, 1, 3), torch.randn(6, 1, 1, 3)), Outer(a, b)])
-    assert not rest and joint.isfinite().tolist() == [True, False, False, False, True, True]
 
 
 CONVOLUTIONS = [
@@ -535,7 +504,7 @@ def test_recurrent_layers_are_computed_as_by_torch(kind, packed):
 
 def _like_cudnn(values, weights, stride, buffer, state, memory, mode, size, projection, layers, *rest):
     """The function of cuDNN with its arguments, by PyTorch's own on the CPU."""
-    assert (stride, buffer, projection, layers) == (len(weights), None, 0, 1) and size == state.shape[2]
+    assert (stride, buffer, projection, layers) == (len(weights), "one piece", 0, 1) and size == state.shape[2]
     assert rest == (False, 0.0, True, False, [], None)
     names = {0: "rnn_relu", 1: "rnn_tanh", 2: "lstm", 3: "gru"}
     first = state if memory is None else (state, memory)
@@ -560,6 +529,7 @@ def test_recurrent_layers_by_cudnn(kind, options, monkeypatch):
 
     monkeypatch.setattr(fused, "fits", lambda projected, weight: True)
     monkeypatch.setattr(torch, "_cudnn_rnn", answer)
+    monkeypatch.setattr(torch, "_cudnn_rnn_flatten_weight", lambda weights, *_: "one piece")
     own = {"nonlinearity": "relu"} if kind == "ReLU" else {}
     model = Recurrent(nn.RNN if kind == "ReLU" else getattr(nn, kind), **options, **own)
     compare(model, (torch.randn(4, 6, 5),))

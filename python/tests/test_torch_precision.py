@@ -1,4 +1,4 @@
-"""Sums of gradients in several precisions, and in the ways that a GPU computes them."""
+"""Sums of gradients in several precisions."""
 
 from __future__ import annotations
 
@@ -75,38 +75,6 @@ def test_parameters_of_single_and_double_precision():
     engine.run.announce(Batch(6, None, 6, False, True, True))
     nn.functional.cross_entropy(model(x), y).backward()
     assert torch.allclose(present_sum(engine), clipped_loop(other, x, y, 1.0).double(), atol=1e-5)
-
-
-def test_the_ways_of_a_gpu_give_the_same_sum(monkeypatch):
-    """Norms of many layers at once, and convolutions by shifted rows."""
-    from reticent.torch import joint
-    from reticent.torch.layers import shifted, sliding
-
-    seen = []
-    for module in (joint, shifted):
-        monkeypatch.setattr(module, "is_launched", lambda device: True)
-    monkeypatch.setattr(sliding.Slides, "fits", lambda *_: False)
-    for module, name in ((joint, "joint_squared"), (shifted.Shifted, "written")):
-        own = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *given, own=own, name=name: (seen.append(name), own(*given))[1])
-
-    def network():
-        torch.manual_seed(1)
-        return nn.Sequential(
-            nn.Conv2d(2, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(2),
-            nn.Flatten(), nn.Linear(256, 8), nn.Tanh(), nn.Linear(8, 2),
-        )  # fmt: skip
-
-    x, y = torch.randn(7, 2, 9, 9), torch.tensor([0, 1, 0, 1, 1, 0, 1])
-    bad = x.clone()
-    bad[3] = float("nan")
-    for given, good in ((x, list(range(7))), (bad, [0, 1, 2, 4, 5, 6])):
-        engine, model, _, _ = private(network(), TensorDataset(torch.randn(60, 2, 9, 9), torch.zeros(60).long()), max_grad_norm=0.3)
-        engine.run.announce(Batch(7, None, 7, False, True, True))
-        nn.functional.cross_entropy(model(given), y).backward()
-        expected = clipped_loop(network(), given[good], y[good], 0.3)
-        assert torch.allclose(present_sum(engine), expected, atol=1e-5)
-    assert {"joint_squared", "written"} <= set(seen)
 
 
 def test_a_sum_is_made_anew_only_where_nothing_else_is_in_it():

@@ -9,6 +9,7 @@ mod encoded;
 mod federated;
 mod growth;
 mod guest;
+mod guest_clip;
 mod inspect;
 mod language;
 mod model;

@@ -6,7 +6,7 @@
 use reticent_core::Neighboring;
 use reticent_noise::NoiseSession;
 use reticent_testkit::emulator::Emulator;
-use reticent_train::cuda::GuestNoise;
+use reticent_train::cuda::GuestSums;
 use reticent_train::{Clipping, PlanSettings, PrivacyPlan, PrivateSteps, TrainError, Units};
 
 const DIMENSION: usize = 3000;
@@ -30,15 +30,15 @@ fn steps(count: u64) -> PrivateSteps {
 }
 
 /// Adds the noise of a step to the values.
-fn add(steps: &mut PrivateSteps, guest: &mut GuestNoise, values: &mut [f32]) -> Result<(), TrainError> {
+fn add(steps: &mut PrivateSteps, guest: &mut GuestSums, values: &mut [f32]) -> Result<(), TrainError> {
     assert_eq!(guest.length(), values.len());
     // SAFETY: the values are as many, and the emulator has one stream and is done when it returns.
     unsafe { guest.place(values.as_mut_ptr() as u64, 0)? };
     steps.add_noise_on(guest)
 }
 
-fn guest(length: usize) -> GuestNoise {
-    GuestNoise::on(Box::new(Emulator::new()), length).unwrap()
+fn guest(length: usize) -> GuestSums {
+    GuestSums::on(Box::new(Emulator::new()), length).unwrap()
 }
 
 #[test]

@@ -63,10 +63,20 @@ class Clipping:
             return {"per-layer": {"norm": self.norm}}
         return {"automatic": {"norm": self.norm, "stability": self.stability}}
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is the flat rule for all parameters together."""
+        return self.kind == "flat"
+
+    @property
+    def bound(self) -> float:
+        """The length that gradients are shortened to."""
+        return self.norm * (1.0 - MARGIN)
+
     def factors(self, squared: Tensor, scale: float = 1.0) -> Tensor:
         """The factor of every unit and group from squared norms, both (units, groups), where gradients are ``scale`` times what was
         measured. A unit with a norm that is not finite gets the factor 0 everywhere."""
-        bound = self.norm * (1.0 - MARGIN)
+        bound = self.bound
         groups = squared.shape[1]
         # Factors below 1e-30 would lose their digits in single precision. What is not a number is neither.
         if self.kind == "flat" and groups == 1:

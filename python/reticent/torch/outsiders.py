@@ -21,7 +21,7 @@ from . import refusals
 #: The optimizers that were made since the first module was made private.
 _made: WeakSet[Optimizer] = WeakSet()
 
-_plain = Optimizer.__init__
+_plain, _plain_copy = Optimizer.__init__, Optimizer.__setstate__
 
 
 @wraps(_plain)
@@ -30,26 +30,34 @@ def _remembered(self: Optimizer, *args: Any, **kwargs: Any) -> None:
     _plain(self, *args, **kwargs)
 
 
+@wraps(_plain_copy)
+def _remembered_copy(self: Optimizer, state: dict[str, Any]) -> None:
+    _made.add(self)
+    _plain_copy(self, state)
+
+
 class Outsiders:
     """Finds, in a backward pass, parameters of other optimizers that it computes gradients of."""
 
     def __init__(self, own: Collection[nn.Parameter]) -> None:
         self.own = own
         self.optimizers: WeakSet[Optimizer] = WeakSet()
-        self.passes = 0
-        # Optimizers may be made at any time. Those that come without a call of __init__, as copies do, are known from their first step on.
+        self.is_first = True
+        # Optimizers may be made, and copied, at any time. Those that come in another way are known from their first step on.
         if Optimizer.__init__ is _plain:
             Optimizer.__init__ = _remembered  # type: ignore[method-assign]
+        if Optimizer.__setstate__ is _plain_copy:
+            Optimizer.__setstate__ = _remembered_copy  # type: ignore[method-assign]
         known = self.optimizers
         handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: known.add(optimizer))
         weakref.finalize(self, handle.remove)
 
     def check(self) -> None:
         """Called within a backward pass of private data."""
-        self.passes += 1
         self.optimizers.update(item for item in _made if "param_groups" in item.__dict__)
-        # Looking for older ones that have taken no step yet takes a moment, so it is done ever more rarely: at powers of 4.
-        if self.passes & (self.passes - 1) == 0 and self.passes.bit_length() % 2:
+        if self.is_first:
+            # Older ones may have taken no step yet.
+            self.is_first = False
             kinds = {id(kind) for kind in _kinds(Optimizer)}
             found = [item for item in gc.get_objects() if id(type(item)) in kinds]
             self.optimizers.update(item for item in found if "param_groups" in item.__dict__)

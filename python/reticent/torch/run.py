@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch.utils._pytree import tree_flatten
 
 from .. import _native
 from .._core import load
-from . import refusals
+from . import joint, refusals
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .joint import Column
@@ -21,7 +22,7 @@ from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
 from .taps import Place, Taps
-from .terms import Term, finest
+from .terms import Term
 
 
 class Run:
@@ -66,13 +67,17 @@ class Run:
         self.target: Any = None
         #: What gradients that were released here are known by.
         self.mark = object()
+        #: Tells whether there are factors of 0.
+        self.later = Later()
         #: What takes the hook off the optimizer.
         self.step_handle: Any = None
         #: What noisy sums are divided by.
         self._divisor: float | None = None
         self._ahead: Future[None] | None = None
         self._drawer: ThreadPoolExecutor | None = None
-        self._structure = self._form()[0]
+        self._structure = self._form()
+        self._parameters = list(module.parameters())
+        self._known = {id(own) for own in names}
         self.mixing = [own for own in module.modules() if isinstance(own, nn.modules.batchnorm._BatchNorm)]
         attach_all(self.taps)
         for own in names:
@@ -90,31 +95,15 @@ class Run:
         layers: dict[str, int] = {}
         return {own: layers.setdefault(name.rpartition(".")[0], len(layers)) for own, name in self.names.items()}
 
-    def _form(self) -> tuple[list[tuple[str, Any]], bool]:
-        """The layers and parameters of the module, each with its name in the layer above, and whether autograd tracks a parameter."""
-        found: list[tuple[str, Any]] = []
-        is_tracked = False
-        seen = {id(self.module)}
-        waiting = [self.module]
-        while waiting:
-            layer = waiting.pop()
-            for name, own in layer._parameters.items():
-                if own is not None:
-                    found.append((name, own))
-                    is_tracked = is_tracked or own.requires_grad
-            for name, child in layer._modules.items():
-                if child is not None:
-                    found.append((name, child))
-                    if id(child) not in seen:
-                        seen.add(id(child))
-                        waiting.append(child)
-        return found, is_tracked
+    def _form(self) -> list[tuple[nn.Module, list[tuple[str, Any]], list[tuple[str, Any]]]]:
+        """The parameters and layers of every layer, by name."""
+        return [(own, list(own._parameters.items()), list(own._modules.items())) for own in self.module.modules()]
 
-    def _is_changed(self, form: list[tuple[str, Any]]) -> bool:
-        """Whether these are other layers and parameters than those that were made private."""
-        before = self._structure
-        return len(form) != len(before) or not all(
-            one is other and name == known for (name, one), (known, other) in zip(form, before, strict=True)
+    def _is_changed(self) -> bool:
+        """Whether there are other layers and parameters than those that were made private."""
+        return any(
+            not _is_same(own._parameters, parameters) or not _is_same(own._modules, layers)
+            for own, parameters, layers in self._structure
         )
 
     # Forward.
@@ -144,14 +133,13 @@ class Run:
         self.taps.start()
         if self.batch is None or not self.taps.is_on:
             return
-        form, is_tracked = self._form()
-        if self._is_changed(form):
+        if self._is_changed():
             raise refusals.misuse(
                 "module", "its layers or parameters changed after make_private: change the module first, and make it private then"
             )
         if torch.compiler.is_compiling() or _is_compiled():
             raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
-        if is_tracked:
+        if any(own.requires_grad for own in self._parameters):
             name = next((name for name, own in self.module.named_parameters() if own.requires_grad), "a parameter")
             remedy = "requires_grad was set after make_private, so it would be trained without noise: make the module private anew"
             raise refusals.misuse(name, remedy)
@@ -173,6 +161,8 @@ class Run:
     def _check_rows(self, args: Any, kwargs: Any) -> None:
         """Refuses inputs that are not the loader's batch."""
         axis, rows = 0 if self.batch_first else 1, self.taps.rows or 1
+        if len(args) == 1 and not kwargs and isinstance(args[0], Tensor) and args[0].dim() > axis and args[0].shape[axis] == rows:
+            return
         given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor) and item.dim() > axis]
         if given and all(item.shape[axis] != rows for item in given):
             raise refusals.misuse(
@@ -228,33 +218,47 @@ class Run:
             found_by: list[list[tuple[Place, Term]]] = [[] for _ in range(self.count_of_groups)]
             for place, term in found:
                 found_by[self.groups[place[0]]].append((place, term))
-            columns = [Column.of(own) for own in found_by]
-            summed = [self._squared(own, batch.rows) for own in columns]
-            squared = torch.stack(summed, 1) if len(summed) > 1 else summed[0].unsqueeze(1)
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
-            unit = None if batch.unit is None else batch.unit.to(squared.device)
-            factors = self.clipping.row_factors(squared, scale, unit, batch.units)
-            least = Later(factors.amin())
-            if self.sum.is_empty:
-                # A GPU adds up before the CPU knows the smallest factor: a sum with nothing else in it can be made anew.
-                self._add(columns, factors)
-                if least.read() == 0.0:
-                    self.sum.clear()
-                    self._add(columns, factors, (factors == 0).all(1))
+            was_empty = self.sum.is_empty
+            left, zeros = self._clipped(found_by, batch, scale)
+            if was_empty:
+                # A GPU adds up before the CPU knows whether there are zeros: what is alone at its place can be written anew.
+                for place, term, weights in left:
+                    self._add(place, term, weights)
+                if zeros():
+                    for place, term, weights in left:
+                        term.without(weights == 0).write(weights, self.sum.view(place)[0])
             else:
-                self._add(columns, factors, (factors == 0).all(1) if least.read() == 0.0 else None)
+                has_zeros = bool(zeros())
+                for place, term, weights in left:
+                    self._add(place, term.without(weights == 0) if has_zeros else term, weights)
 
-    def _add(self, columns: list[Column], factors: Tensor, bad: Tensor | None = None) -> None:
-        """Adds weighted gradients to the sum. Those of bad examples count for nothing; they may not be finite."""
-        for own, weights in zip(columns, factors.to(self.sum.kind).unbind(1), strict=True):
-            own.add(weights, self.sum.view, bad)
+    def _clipped(
+        self, columns: list[Column], batch: Batch, scale: float
+    ) -> tuple[list[tuple[Place, Term, Tensor]], Callable[[], float]]:
+        """Adds gradients to the sum. Those that are left are given back with the factors of their examples, and what tells how many of these
+        are 0: such gradients count for nothing, and may not be finite."""
+        gpu = self.sum.clipping()
+        if gpu is not None and self.clipping.is_flat and batch.unit is None:
+            _, left = gpu.clip(columns[0], batch.rows, self.clipping.bound, scale, self.sum.address)
+            return left, gpu.zeros
+        if gpu is not None:
+            squared = gpu.squared(columns, batch.rows)
+        else:
+            squared = torch.stack([joint.squared(own, batch.rows, self.sum.device) for own in columns], 1)
+        unit = None if batch.unit is None else batch.unit.to(squared.device)
+        factors = self.clipping.row_factors(squared, scale, unit, batch.units).to(self.sum.kind)
+        zeros = self.later.after((factors == 0).sum()).read
+        if gpu is not None:
+            return gpu.add(columns, factors, self.sum.address), zeros
+        pairs = zip(columns, factors.unbind(1), strict=True)
+        return [(place, term, weights) for column, weights in pairs for place, term in column], zeros
 
-    def _squared(self, column: Column, rows: int) -> Tensor:
-        """The squared norm of every example in one group of parameters."""
-        if column.is_empty:
-            return torch.zeros(rows, dtype=finest(self.sum.device), device=self.sum.device)
-        return column.squared()
+    def _add(self, place: Place, term: Term, weights: Tensor) -> None:
+        """Adds gradients times factors to the sum."""
+        into, is_blank = self.sum.view(place)
+        term.write(weights, into) if is_blank else term.add(weights, into)
 
     # Step.
 
@@ -369,12 +373,12 @@ class Run:
             if getattr(optimizer, name, value) != value:
                 remedy = "it belongs to the plan that is paid for, and cannot change while training: set it back"
                 raise refusals.misuse(f"optimizer.{name}", remedy)
-        own = {parameter for group in optimizer.param_groups for parameter in group["params"]}
-        for parameter in own:
-            if parameter not in self.names and parameter.grad is not None:
-                raise refusals.misuse(
-                    "optimizer", "it has parameters with gradients that are not the private module's: use another one"
-                )
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if id(parameter) not in self._known and parameter.grad is not None:
+                    raise refusals.misuse(
+                        "optimizer", "it has parameters with gradients that are not the private module's: use another one"
+                    )
 
     # Samples and counts.
 
@@ -414,20 +418,37 @@ class Run:
 class Later:
     """A number that the CPU reads after it has given a GPU more work."""
 
-    def __init__(self, number: Tensor) -> None:
-        self.number = number
-        self.event: Any = None
+    def __init__(self) -> None:
+        self._number: Tensor | None = None
+        self._pinned: Tensor | None = None
+        self._event: Any = None
+
+    def after(self, number: Tensor) -> Later:
+        """Names the number."""
         if number.is_cuda:
-            self.number = torch.empty((), dtype=number.dtype, device="cpu", pin_memory=True)
-            self.number.copy_(number, non_blocking=True)
-            self.event = torch.cuda.Event()
-            self.event.record(torch.cuda.current_stream(number.device))
+            if self._pinned is None:
+                self._pinned = torch.empty((), dtype=torch.float32, device="cpu", pin_memory=True)
+                self._event = torch.cuda.Event()
+            self._number = self._pinned.copy_(number, non_blocking=True)
+            self._event.record(torch.cuda.current_stream(number.device))
+        else:
+            self._number = number
+        return self
 
     def read(self) -> float:
         """The number, when it has been computed."""
-        if self.event is not None:
-            self.event.synchronize()
-        return float(self.number)
+        assert self._number is not None
+        if self._number is self._pinned:
+            self._event.synchronize()
+        return float(self._number)
+
+
+def _is_same(now: dict[str, Any], before: list[tuple[str, Any]]) -> bool:
+    """Whether names and what they name are the same."""
+    if not now and not before:
+        return True
+    pairs = zip(now.items(), before, strict=False)
+    return len(now) == len(before) and all(name == known and own is other for (name, own), (known, other) in pairs)
 
 
 def _is_compiled() -> bool:

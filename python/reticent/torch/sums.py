@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -12,8 +13,8 @@ from torch import Tensor, nn
 from .. import _native
 from ..errors import ReticentError
 from . import refusals
+from .gpu import GpuClipping
 from .taps import Place, stream_of
-from .terms import is_launched
 
 
 class GradientSum:
@@ -27,14 +28,20 @@ class GradientSum:
         self.kind = torch.float64 if is_double else torch.float32
         self.sizes = [own.numel() for own in self.parameters]
         self.length = sum(self.sizes)
+        starts = accumulate(self.sizes, initial=0)
+        #: Where the part of every parameter begins, and how many numbers each of its rows has.
+        self._layout = {
+            own: (start, own.numel() // own.shape[0] if own.dim() and own.shape[0] else 1)
+            for own, start in zip(self.parameters, starts, strict=False)
+        }
         #: The sum, and the part of every parameter; none where nothing was added.
         self._sum: Tensor | None = None
         self._parts: dict[nn.Parameter, Tensor] = {}
         #: Parameters whose part has no meaning yet.
         self._blank: set[nn.Parameter] = set()
         self._host: Tensor | None = None
-        #: What adds noise on a GPU, and whether there is nothing that does.
-        self._gpu: _native.GpuNoise | None = None
+        #: What clips and adds noise on a GPU, and whether there is nothing that does.
+        self._gpu: GpuClipping | None = None
         self._is_refused = self.device.type != "cuda" or self.kind != torch.float32 or torch.version.cuda is None
         #: The stream of a GPU that used the buffers last, and its handle.
         self._stream: Any = None
@@ -88,20 +95,22 @@ class GradientSum:
             found.zero_()
         else:
             for own in self._blank:
-                self._parts[own].zero_()
+                self._part(own).zero_()
         self._blank.clear()
         return found
 
     def _begun(self) -> Tensor:
         """The memory of the sum."""
         if self._sum is None:
-            if is_launched(self.device):
-                self._sum = torch.zeros(self.length, dtype=self.kind, device=self.device)
-            else:
-                self._sum = torch.empty(self.length, dtype=self.kind, device=self.device)
-                self._blank = set(self.parameters)
-            self._parts = self.split(self._sum)
+            self._sum = torch.empty(self.length, dtype=self.kind, device=self.device)
+            self._blank = set(self.parameters)
         return self._sum
+
+    def _part(self, parameter: nn.Parameter) -> Tensor:
+        """What belongs to a parameter."""
+        if not self._parts:
+            self._parts = self.split(self._begun())
+        return self._parts[parameter]
 
     def split(self, total: Tensor) -> dict[nn.Parameter, Tensor]:
         """The part of such a sum that belongs to every parameter."""
@@ -113,15 +122,26 @@ class GradientSum:
 
     def view(self, place: Place) -> tuple[Tensor, bool]:
         """The part of the sum that belongs to a place, and whether it is to be written, whatever it holds, and not added to."""
-        self._begun()
-        into, parameter = part(self._parts, place), place[0]
-        is_blank = parameter in self._blank
-        if is_blank:
-            self._blank.discard(parameter)
-            if into.numel() != parameter.numel():
-                self._parts[parameter].zero_()
-                is_blank = False
-        return into, is_blank
+        self._part(place[0])
+        return part(self._parts, place), self._fills(place)
+
+    def address(self, place: Place) -> tuple[int, int]:
+        """Where a place is, and whether it is to be added to."""
+        parameter, first, _ = place
+        start, width = self._layout[parameter]
+        address = self._begun().data_ptr() + (start + first * width) * self.kind.itemsize
+        return address, int(not self._fills(place))
+
+    def _fills(self, place: Place) -> bool:
+        """Whether the place is a whole parameter whose part has no meaning yet. The rest of a part gets one here."""
+        parameter, first, last = place
+        if parameter not in self._blank:
+            return False
+        self._blank.discard(parameter)
+        is_whole = parameter.dim() == 0 or (first, last) == (0, parameter.shape[0])
+        if not is_whole:
+            self._part(parameter).zero_()
+        return is_whole
 
     @property
     def is_noised_elsewhere(self) -> bool:
@@ -130,10 +150,9 @@ class GradientSum:
 
     def add_noise(self, steps: _native.PrivateSteps, threads: int) -> Tensor:
         """The sum with the noise of a step: what may be shown of it."""
-        gpu = self._on_gpu()
+        gpu = self.clipping()
         if gpu is not None:
-            _, stream = stream_of(self.device.index)
-            steps.add_noise_on(gpu, self.total().data_ptr(), stream)
+            steps.add_noise_on(gpu.native, self.total().data_ptr(), gpu.stream())
             return self.shown()
         if self.device.type == "cpu" and self.kind == torch.float32:
             steps.add_noise(self.total().numpy(), threads)
@@ -155,21 +174,24 @@ class GradientSum:
         self.clear()
         return noisy
 
-    def _on_gpu(self) -> _native.GpuNoise | None:
-        """What adds noise on the GPU that the sum is on; none where nothing does."""
+    def clipping(self) -> GpuClipping | None:
+        """What clips and adds noise on the GPU that the sum is on; none where nothing does."""
         if self._gpu is None and not self._is_refused:
             # PyTorch may hold memory that it does not use.
             torch.cuda.empty_cache()
             try:
-                self._gpu = _native.GpuNoise(self.device.index, self.length)
+                self._gpu = GpuClipping(_native.GpuSums(self.device.index, self.length), self.device)
             except ReticentError as error:
                 self._is_refused = True
-                warnings.warn(f"noise is drawn on the CPU, which is slower: {error}", RuntimeWarning, stacklevel=2)
+                why = f"noise is drawn on the CPU and gradients are clipped one by one, which is slower: {error}"
+                warnings.warn(why, RuntimeWarning, stacklevel=2)
         return self._gpu
 
     def parts(self, noisy: Tensor) -> list[Tensor]:
         """The gradient of every parameter."""
-        return [flat.view(own.shape).to(own.dtype) for own, flat in self.split(noisy).items()]
+        shaped = torch._utils._unflatten_dense_tensors(noisy, self.parameters)
+        pairs = zip(self.parameters, shaped, strict=True)
+        return [found if own.dtype == self.kind else found.to(own.dtype) for own, found in pairs]
 
 
 def part(parts: dict[nn.Parameter, Tensor], place: Place) -> Tensor:

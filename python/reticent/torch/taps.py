@@ -207,7 +207,7 @@ class Taps:
                     "it goes through the outputs of an earlier batch: call backward() for every batch before the next one is "
                     "taken from the loader, and detach what is kept",
                 )
-            self._receive(make, gradient.detach())
+            self._receive(make, gradient.detach() if gradient.requires_grad else gradient)
 
         if output.requires_grad:
             output.register_hook(hook)
@@ -284,10 +284,11 @@ class Taps:
 def gathered(pending: Iterable[tuple[Maker, Tensor]]) -> list[tuple[Place, Term]]:
     """One term for every place that has any."""
     places: dict[tuple[int, int, int], tuple[Place, list[Term]]] = {}
-    for make, gradient in pending:
-        for place, term in make(gradient):
-            key = (id(place[0]), place[1], place[2])
-            places.setdefault(key, (place, []))[1].append(term)
+    found = [own for make, gradient in pending for own in make(gradient)]
+    if len({id(place[0]) for place, _ in found}) == len(found):
+        return found
+    for place, term in found:
+        places.setdefault((id(place[0]), place[1], place[2]), (place, []))[1].append(term)
     return _apart(list(places.values()))
 
 

@@ -11,6 +11,7 @@ Gradients that are written out are measured as they are added.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -107,6 +108,34 @@ def masked(values: Tensor, factors: Tensor) -> Tensor:
     return values * factors.to(values.dtype).view(-1, *([1] * (values.dim() - 1)))
 
 
+#: Sizes of the input, of the kernel, strides, padding, dilation, and sizes of the output: of heights and widths.
+Geometry = tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
+
+
+class Measures(Protocol):
+    """What measures many gradients at once."""
+
+    def outer(self, a: Tensor, b: Tensor) -> None:
+        """Products of two vectors, (rows, numbers), in single precision."""
+
+    def kept(self, gradients: Tensor) -> None:
+        """Gradients that are written out, in single precision."""
+
+    def places(self, a: Tensor, b: Tensor, hidden: float, rooms: tuple[float, float]) -> None:
+        """Sums of outer products: the products of their vectors at all pairs of places, (rows, sums, places, places); the share of the
+        product of both traces that rounding may hide, and what underflow may hide of each of these."""
+
+    def table(self, pairs: Tensor, index: Tensor, hidden: float) -> None:
+        """Rows of a table: the products of their gradients at all pairs of places, the rows' numbers, and the share of the trace that
+        rounding may hide."""
+
+    def squares(self, squared: Tensor) -> None:
+        """Gradients whose squared norms are known."""
+
+    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Tensor:
+        """Gradients of convolutions, which are written out: (rows, size)."""
+
+
 class Term:
     """The gradient of one parameter for every example."""
 
@@ -120,6 +149,10 @@ class Term:
     def squared(self) -> Tensor:
         """The squared norm of every example's gradient, not less than it is."""
         raise NotImplementedError
+
+    def describe(self, measures: Measures) -> None:
+        """Has the squared norms be measured with those of others."""
+        measures.squares(self.squared())
 
     def parts(self) -> Tensor:
         """The sum of the lengths of the parts of every example's gradient."""
@@ -140,6 +173,11 @@ class Term:
     def without(self, bad: Tensor) -> Term:
         """The same with the gradients of some examples set to 0, whatever they hold."""
         raise NotImplementedError
+
+    @property
+    def written_out(self) -> Tensor | None:
+        """The gradients in the order of the parameter, if they are in memory."""
+        return None
 
 
 def cleared(values: Tensor, bad: Tensor) -> Tensor:
@@ -162,10 +200,17 @@ class Full(Term):
     def squared(self) -> Tensor:
         return sum_of_squares(self.gradients)
 
+    def describe(self, measures: Measures) -> None:
+        measures.kept(self.gradients) if self.gradients.dtype == torch.float32 else super().describe(measures)
+
     def parts(self) -> Tensor:
         return self.squared().sqrt()
 
     def full(self) -> Tensor:
+        return self.gradients
+
+    @property
+    def written_out(self) -> Tensor | None:
         return self.gradients
 
     def add(self, factors: Tensor, into: Tensor) -> None:
@@ -180,6 +225,59 @@ class Full(Term):
 
     def without(self, bad: Tensor) -> Full:
         return Full(cleared(self.gradients, bad))
+
+
+class Single(Term):
+    """Products of two vectors: ``b``ᵀ ``a`` with ``a`` of shape (rows, in) and ``b`` of shape (rows, out)."""
+
+    def __init__(self, a: Tensor, b: Tensor) -> None:
+        self.a, self.b = a, wide(b)
+        if a.dtype != self.b.dtype:
+            kind = torch.promote_types(wide(a).dtype, self.b.dtype)
+            self.a, self.b = a.to(kind), self.b.to(kind)
+        self.rows = b.shape[0]
+
+    @property
+    def device(self) -> torch.device:
+        return self.b.device
+
+    def squared(self) -> Tensor:
+        return self.squared_beside(0.0)
+
+    def squared_beside(self, more: float) -> Tensor:
+        """The squared norm with so many further inputs of 1."""
+        a = squared_lengths(self.a) + (more + lost(self.a.dtype, self.a.shape[1]))
+        return a * (squared_lengths(self.b) + lost(self.b.dtype, self.b.shape[1]))
+
+    def describe(self, measures: Measures) -> None:
+        measures.outer(self.a, self.b) if self.b.dtype == torch.float32 else super().describe(measures)
+
+    def parts(self) -> Tensor:
+        return self.squared().sqrt()
+
+    def full(self) -> Tensor:
+        return self.b[:, :, None] * self.a[:, None, :]
+
+    def add(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, False)
+
+    def write(self, factors: Tensor, into: Tensor) -> None:
+        self._summed(factors, into, True)
+
+    def _summed(self, factors: Tensor, into: Tensor, is_blank: bool) -> None:
+        a, b, into = self.a, self.b, into.view(self.b.shape[1], self.a.shape[1])
+        if b.shape[1] <= a.shape[1]:
+            b = masked(b, factors)
+        else:
+            a = masked(a, factors)
+        add_product(b.t(), a, into, is_blank)
+
+    def without(self, bad: Tensor) -> Single:
+        return Single(cleared(self.a, bad), cleared(self.b, bad))
+
+    def outer(self) -> Outer:
+        """The same with its one position."""
+        return Outer(self.a[:, None, None], self.b[:, None, None])
 
 
 class Outer(Term):
@@ -211,52 +309,72 @@ class Outer(Term):
         return self._a
 
     @property
-    def is_single(self) -> bool:
-        """Whether every gradient is one product of two vectors in single precision."""
-        return self.positions == self.groups == 1 and self.a.dtype == torch.float32
-
-    @property
     def uses_gram(self) -> bool:
         """Whether norms come from products of positions."""
         return self.positions * (self.width + self.height) < self.width * self.height
 
     def squared(self) -> Tensor:
         if self.positions == 1:
-            return self.squared_beside(0.0)
+            a = squared_lengths(self.a) + lost(self.a.dtype, self.width)
+            return (a * (squared_lengths(self.b) + lost(self.b.dtype, self.height))).sum((1, 2))
         if self.uses_gram:
             return self._gram()
-        size = self.groups * self.height * self.width
-        if self.rows * size <= KEPT and self.positions > FEW:
-            self.kept = self._written(slice(None))
-            if self._make is not None:
-                self._a = None
-            return sum_of_squares(self.kept)
-        step = max(1, ROOM // size)
+        if self.is_kept():
+            return sum_of_squares(self.full())
+        step = max(1, ROOM // (self.groups * self.height * self.width))
         pieces = [slice(start, start + step) for start in range(0, self.rows, step)]
         whole = torch.cat([sum_of_squares(product(self.b[piece].mT, self.a[piece])) for piece in pieces])
         # Numbers that are each off by a share of their parts are off by twice that share when squared.
         hidden = allowance(whole.dtype, self.positions, self.positions, SUMS)
         return whole + hidden * self.parts().square()
 
-    def squared_beside(self, more: float) -> Tensor:
-        """The squared norm where there is one position, with so many further inputs of 1."""
-        a = squared_lengths(self.a) + (more + lost(self.a.dtype, self.width))
-        b = squared_lengths(self.b) + lost(self.b.dtype, self.height)
-        return (a * b).view(-1) if self.groups == 1 else (a * b).sum((1, 2))
+    def describe(self, measures: Measures) -> None:
+        if self.a.dtype != torch.float32:
+            super().describe(measures)
+        elif self.positions > 1 and self.uses_gram and self._rows_at_once() >= self.rows:
+            measures.places(*self._pairs(slice(None)), self._hidden(), self._rooms())
+        elif self.positions > FEW and not self.uses_gram and self.is_kept():
+            measures.kept(self.full())
+        else:
+            super().describe(measures)
+
+    def is_kept(self) -> bool:
+        """Whether gradients are written out and kept, which has happened after this."""
+        if self.kept is not None:
+            return True
+        if self.positions <= FEW or self.rows * self.groups * self.height * self.width > KEPT:
+            return False
+        self.kept = self._written(slice(None))
+        if self._make is not None:
+            self._a = None
+        return True
+
+    def _rows_at_once(self) -> int:
+        """The examples whose products of positions are in memory at a time."""
+        return max(1, ROOM // max(1, 2 * self.groups * self.positions**2))
+
+    def _pairs(self, piece: slice) -> tuple[Tensor, Tensor]:
+        """The products of the vectors at all pairs of positions."""
+        a, b = self.a[piece], self.b[piece]
+        return product(a, a.mT), product(b, b.mT)
+
+    def _hidden(self) -> float:
+        """What rounding may hide of a norm from products of positions. The square of the sum of the parts' lengths is at most the product
+        of the sums of their squares."""
+        return allowance(self.a.dtype, self.width, self.height, SUMS)
+
+    def _rooms(self) -> tuple[float, float]:
+        """What underflow may hide: in one product it may meet a large number in the other, at every pair of positions."""
+        room = lost(self.a.dtype, (1 << 20) * self.positions**2)
+        return self.width * room, self.height * room
 
     def _gram(self) -> Tensor:
-        step = max(1, ROOM // max(1, 2 * self.groups * self.positions**2))
+        step, rooms = self._rows_at_once(), self._rooms()
         found = []
         for start in range(0, self.rows, step):
-            a, b = self.a[start : start + step], self.b[start : start + step]
-            left, right = product(a, a.mT), product(b, b.mT)
-            # Underflow in one product may meet a large number in the other, at every pair of positions.
-            room = lost(a.dtype, (1 << 20) * self.positions**2)
-            one = left.diagonal(dim1=2, dim2=3).sum(2).add_(self.width * room)
-            other = right.diagonal(dim1=2, dim2=3).sum(2).add_(self.height * room)
-            # The square of the sum of the parts' lengths is at most the product of the sums of their squares.
-            hidden = allowance(a.dtype, self.width, self.height, SUMS)
-            whole = total(left.mul_(right)).addcmul_(one, other, value=hidden).to(a.dtype)
+            left, right = self._pairs(slice(start, start + step))
+            one, other = (own.diagonal(dim1=2, dim2=3).sum(2).add_(room) for own, room in zip((left, right), rooms, strict=True))
+            whole = total(left.mul_(right)).addcmul_(one, other, value=self._hidden()).to(left.dtype)
             found.append(whole.view(-1) if self.groups == 1 else whole.sum(1))
         return found[0] if len(found) == 1 else torch.cat(found)
 
@@ -271,6 +389,10 @@ class Outer(Term):
 
     def full(self) -> Tensor:
         return self._written(slice(None)) if self.kept is None else self.kept
+
+    @property
+    def written_out(self) -> Tensor | None:
+        return self.kept
 
     def add(self, factors: Tensor, into: Tensor) -> None:
         self._summed(factors, into, False)
@@ -326,17 +448,34 @@ class Rows(Term):
             return sum_of_squares(self.b)
         if self.positions > self.LONG:
             return self._added_up()
-        step = max(1, ROOM // max(1, 2 * self.positions**2))
+        step = self._rows_at_once()
         found = []
         for start in range(0, self.rows, step):
             index, b = self.index[start : start + step], self.b[start : start + step]
             pairs = product(b, b.mT)
-            # The square of the sum of the parts' lengths is at most the sum of their squares times their number.
             lengths = pairs.diagonal(dim1=1, dim2=2).sum(1)
             whole = total(pairs.mul_(index[:, :, None] == index[:, None, :]))
-            hidden = allowance(b.dtype, b.shape[2], SUMS)
-            found.append(whole.add_(lengths, alpha=hidden * self.positions).to(b.dtype))
+            found.append(whole.add_(lengths, alpha=self._hidden()).to(b.dtype))
         return found[0] if len(found) == 1 else torch.cat(found)
+
+    def _rows_at_once(self) -> int:
+        """The examples whose products of positions are in memory at a time."""
+        return max(1, ROOM // max(1, 2 * self.positions**2))
+
+    def _hidden(self) -> float:
+        """What rounding may hide of a norm from products of positions. The square of the sum of the parts' lengths is at most the sum of
+        their squares times their number."""
+        return allowance(self.b.dtype, self.b.shape[2], SUMS) * self.positions
+
+    def describe(self, measures: Measures) -> None:
+        if self.b.dtype != torch.float32:
+            super().describe(measures)
+        elif self.positions == 1:
+            measures.kept(self.b)
+        elif self.positions <= self.LONG and self._rows_at_once() >= self.rows and self.index.dtype == torch.int64:
+            measures.table(product(self.b, self.b.mT), self.index, self._hidden())
+        else:
+            super().describe(measures)
 
     def _added_up(self) -> Tensor:
         width, kind = self.b.shape[2], finest(self.b.device)
@@ -408,6 +547,7 @@ def together(terms: Sequence[Term], shape: torch.Size) -> Term:
     """The sum of several terms of one parameter, as one term."""
     if len(terms) == 1:
         return terms[0]
+    terms = [term.outer() if isinstance(term, Single) else term for term in terms]
     outers = [term for term in terms if isinstance(term, Outer)]
     tables = [term for term in terms if isinstance(term, Rows)]
     rest = [term for term in terms if not isinstance(term, (Outer, Rows))]

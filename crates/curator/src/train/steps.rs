@@ -4,7 +4,7 @@ use crate::quantity::neighboring;
 use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::{Certificate, Delta, Epsilon, Fact, GradientPremise, Guarantee, Neighboring};
-use reticent_train::cuda::GuestNoise;
+use reticent_train::cuda::GuestSums;
 use reticent_train::{Clipping, PlanSettings, PrivacyPlan, RoundingMargin, StopCause, Units};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -167,7 +167,7 @@ impl StepCourse {
     ///
     /// # Errors
     /// As [`add_noise`](Self::add_noise); when the GPU fails, and nothing of the sum may be shown then.
-    pub fn add_noise_on(&mut self, guest: &mut GuestNoise) -> Result<(), Refusal> {
+    pub fn add_noise_on(&mut self, guest: &mut GuestSums) -> Result<(), Refusal> {
         Ok(self.steps.add_noise_on(guest)?)
     }
 

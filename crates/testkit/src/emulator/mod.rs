@@ -38,6 +38,7 @@ pub struct Emulator {
     buffers: HashMap<u64, (usize, usize)>,
     used: usize,
     room: usize,
+    told: f32,
 }
 
 /// The kernels of the engine, compiled once in a process.
@@ -86,7 +87,7 @@ impl Emulator {
     }
 
     fn of(compiled: Arc<Compiled>) -> Self {
-        Self { compiled, buffers: HashMap::new(), used: 0, room: ROOM }
+        Self { compiled, buffers: HashMap::new(), used: 0, room: ROOM, told: f32::NAN }
     }
 
     /// The same with less memory.
@@ -177,6 +178,16 @@ impl Machine for Emulator {
         // SAFETY: the caller's.
         unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u8, into.as_mut_ptr(), into.len()) };
         Ok(())
+    }
+
+    unsafe fn tell(&mut self, from: Address) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        self.told = unsafe { (from.0 as *const f32).read() };
+        Ok(())
+    }
+
+    fn told(&mut self) -> Result<f32, TrainError> {
+        Ok(self.told)
     }
 
     unsafe fn copy(&mut self, from: Address, to: Address, bytes: usize) -> Result<(), TrainError> {

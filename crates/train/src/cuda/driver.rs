@@ -9,6 +9,7 @@ use super::image::image;
 use super::kernels::Kernel;
 use super::library::Library;
 use super::machine::{Address, Argument, Machine, Product};
+use super::pinned::Piece;
 use crate::TrainError;
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::{result as driver, sys};
@@ -25,12 +26,6 @@ const PINNED: usize = 1 << 20;
 
 /// Pinned pieces: so many uploads may be under way at once.
 const PIECES: usize = 8;
-
-/// A piece of pinned memory, and the event after which it may be written again.
-struct Piece {
-    at: *mut c_void,
-    done: sys::CUevent,
-}
 
 /// A GPU with everything loaded.
 pub(super) struct Gpu {
@@ -52,6 +47,8 @@ pub(super) struct Gpu {
     products: Option<blas_sys::cublasHandle_t>,
     pieces: Vec<Piece>,
     next: usize,
+    /// Where a number comes to.
+    told: Piece,
     /// The thread on which the context is current.
     thread: Cell<ThreadId>,
 }
@@ -142,7 +139,8 @@ impl Gpu {
                 .map_err(|error| failed(kernel.name(), error))?;
             kernels.insert(*kernel, function);
         }
-        let mut gpu = Self {
+        let pieces = (0..PIECES).map(|_| Piece::new(PINNED)).collect::<Result<_, _>>()?;
+        Ok(Self {
             name,
             device,
             context,
@@ -155,16 +153,11 @@ impl Gpu {
             module,
             kernels,
             products: None,
-            pieces: Vec::new(),
+            pieces,
             next: 0,
+            told: Piece::new(size_of::<f32>())?,
             thread: Cell::new(std::thread::current().id()),
-        };
-        for _ in 0..PIECES {
-            // SAFETY: the context is current.
-            let at = unsafe { driver::malloc_host(PINNED, 0) }.map_err(|e| failed("no pinned memory", e))?;
-            gpu.pieces.push(Piece { at, done: event()? });
-        }
-        Ok(gpu)
+        })
     }
 
     /// Refuses a library that multiplies with fewer digits than single precision has, as settings of the environment can ask for: the
@@ -293,10 +286,7 @@ impl Drop for Gpu {
             if let Some(products) = self.products {
                 let _ = blas::destroy_handle(products);
             }
-            for piece in &self.pieces {
-                let _ = driver::event::destroy(piece.done);
-                let _ = driver::free_host(piece.at);
-            }
+            self.pieces.iter().chain([&self.told]).for_each(|piece| piece.free());
             let _ = driver::module::unload(self.module);
             for event in [self.before, self.after] {
                 let _ = driver::event::destroy(event);
@@ -360,16 +350,23 @@ impl Machine for Gpu {
                 driver::stream::synchronize(self.stream).map_err(lost)
             };
         }
-        let piece = &self.pieces[self.next];
+        let piece = &mut self.pieces[self.next];
         self.next = (self.next + 1) % PIECES;
-        // SAFETY: the piece has room, and is not written before the copy that uses it is done.
-        unsafe {
-            driver::event::synchronize(piece.done).map_err(lost)?;
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), piece.at.cast(), bytes.len());
-            let pinned = std::slice::from_raw_parts(piece.at.cast::<u8>(), bytes.len());
-            driver::memcpy_htod_async(to.0, pinned, self.stream).map_err(lost)?;
-            driver::event::record(piece.done, self.stream).map_err(lost)
-        }
+        // SAFETY: the caller's.
+        unsafe { piece.send(bytes, to.0, self.stream) }
+            .map_err(|error| failed("bytes did not reach the GPU", error))
+    }
+
+    unsafe fn tell(&mut self, from: Address) -> Result<(), TrainError> {
+        let _here = self.current()?;
+        // SAFETY: the caller's.
+        unsafe { self.told.fetch(from.0, self.stream) }
+            .map_err(|error| failed("a number did not come back from the GPU", error))
+    }
+
+    fn told(&mut self) -> Result<f32, TrainError> {
+        let _here = self.current()?;
+        self.told.first().map_err(|error| failed("a number did not come back from the GPU", error))
     }
 
     unsafe fn download(&mut self, from: Address, into: &mut [u8]) -> Result<(), TrainError> {

@@ -78,6 +78,12 @@ kernels! {
     GruBack "gru_back"
     NoiseDraw "noise_draw"
     NoiseAdd "noise_add"
+    GuestMeasure "guest_measure"
+    GuestTotals "guest_totals"
+    GuestFactors "guest_factors"
+    GuestAdd "guest_add"
+    GuestProducts "guest_products"
+    GuestConv "guest_conv"
 }
 
 /// The source of all kernels, for a compiler of CUDA C++.
@@ -93,6 +99,7 @@ pub fn source() -> String {
         include_str!("kernels/norm.cu"),
         include_str!("kernels/sequence.cu"),
         include_str!("kernels/recurrent.cu"),
+        include_str!("kernels/guest.cu"),
     ]
     .concat()
 }

@@ -152,6 +152,21 @@ pub trait Machine: Send {
     /// The bytes must lie within allocated memory.
     unsafe fn download(&mut self, from: Address, into: &mut [u8]) -> Result<(), TrainError>;
 
+    /// Begins to copy a number from the machine, after everything that was launched before.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when the machine fails.
+    ///
+    /// # Safety
+    /// The number must lie within allocated memory.
+    unsafe fn tell(&mut self, from: Address) -> Result<(), TrainError>;
+
+    /// The number that [`tell`](Self::tell) named last, when it is there. What was launched after that may not be done.
+    ///
+    /// # Errors
+    /// [`TrainError::Device`] when the machine fails, now or in anything launched before.
+    fn told(&mut self) -> Result<f32, TrainError>;
+
     /// Copies numbers within the machine.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `machine` | what runs kernels: memory, launches, products |
 //! | `driver` | an NVIDIA GPU, by libraries that are loaded when asked for |
+//! | `pinned` | memory of the CPU that it copies from and to |
 //! | `library` | where those libraries are found |
 //! | `image` | the kernels, compiled for a GPU |
 //! | `kernels` | names and sources |
@@ -16,7 +17,7 @@
 //! | `chunk` | the buffers of some rows, and the passes over them |
 //! | `data` | examples on a machine |
 //! | `noise` | noise that a machine draws and adds |
-//! | `guest` | noise on a vector of another framework |
+//! | `guest` | clipping and noise for sums of another framework |
 //! | `engine` | the engine |
 
 mod chunk;
@@ -30,12 +31,13 @@ mod library;
 pub mod machine;
 mod noise;
 mod op;
+mod pinned;
 mod run;
 
 use crate::graph::Graph;
 use crate::{Description, Engine, Resources, TrainError};
 use engine::MachineEngine;
-pub use guest::GuestNoise;
+pub use guest::{GuestSums, Job, Jobs};
 use machine::Machine;
 
 /// An engine for a described network on a machine.

@@ -40,6 +40,11 @@ impl Run {
         self.machine.name()
     }
 
+    /// Threads of a block.
+    pub(super) fn threads(&self) -> usize {
+        self.machine.threads() as usize
+    }
+
     pub(super) fn room(&self) -> Result<usize, TrainError> {
         self.machine.room()
     }
@@ -55,6 +60,20 @@ impl Run {
     pub(super) unsafe fn follow(&mut self, stream: u64) -> Result<(), TrainError> {
         // SAFETY: the caller's.
         unsafe { self.machine.follow(stream) }
+    }
+
+    /// Begins to copy a number from the machine.
+    ///
+    /// # Safety
+    /// As [`Machine::tell`].
+    pub(super) unsafe fn tell(&mut self, from: Address) -> Result<(), TrainError> {
+        // SAFETY: the caller's.
+        unsafe { self.machine.tell(from) }
+    }
+
+    /// The number that was named last.
+    pub(super) fn told(&mut self) -> Result<f32, TrainError> {
+        self.machine.told()
     }
 
     /// Makes room for so many bytes; what the buffer held may be lost. Whether it has moved.
@@ -152,7 +171,7 @@ impl Run {
         count: usize,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        self.blocks(kernel, count.div_ceil(self.machine.threads() as usize), arguments)
+        self.blocks(kernel, count.div_ceil(self.threads()), arguments)
     }
 
     /// Runs a kernel on so many blocks.
@@ -176,7 +195,7 @@ impl Run {
         count: usize,
         arguments: &[Argument],
     ) -> Result<(), TrainError> {
-        let blocks = count.div_ceil(self.machine.threads() as usize).min(MOST_BLOCKS);
+        let blocks = count.div_ceil(self.threads()).min(MOST_BLOCKS);
         if blocks == 0 {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 
 mod record;
 
-use crate::cuda::GuestNoise;
+use crate::cuda::GuestSums;
 use crate::cyclic::refuse_cyclic;
 use crate::growth::refuse_growth;
 use crate::noise::StepNoise;
@@ -177,14 +177,14 @@ impl PrivateSteps {
     /// As [`add_noise`](Self::add_noise), if nothing of the sum is shown after an error.
     ///
     /// # Reference
-    /// [`GuestNoise`].
+    /// [`GuestSums`].
     ///
     /// # Errors
     /// As [`add_noise`](Self::add_noise); [`TrainError::Device`] when the GPU fails, and the step counts then.
-    pub fn add_noise_on(&mut self, guest: &mut GuestNoise) -> Result<(), TrainError> {
+    pub fn add_noise_on(&mut self, guest: &mut GuestSums) -> Result<(), TrainError> {
         self.check_step(guest.length())?;
         self.count_step()?;
-        guest.add(&mut self.noise)
+        guest.add_noise(&mut self.noise)
     }
 
     /// Refuses noise that is not that of a step.

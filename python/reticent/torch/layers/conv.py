@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..taps import Call, Place, Taps, whole
 from ..terms import Full, Outer, Term
-from . import shifted
+from . import shifted, small
 from .sliding import Slides
 
 
@@ -99,21 +99,29 @@ def attach(taps: Taps, layer: Any) -> None:
                     return Outer(patches, _joined(grouped(b, module.groups), each), width)
 
                 term: Term
+                geometry = small.geometry_of(module, given, b, each)
                 if slides.fits(given, b):
                     term = slides.term(given, b, each, outer)
+                elif geometry is not None:
+                    term = small.Written(given, b, geometry, module.weight.numel(), outer)
                 elif shifted.fits(module, given, b, each):
                     term = shifted.Shifted(padded, b, module.kernel_size, module.dilation)
                 else:
                     term = outer()
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
-                summed = b.flatten(2).sum(2)
-                found.append((whole(module.bias), Full(summed.reshape(call.rows, each, -1).sum(1))))
+                found.append((whole(module.bias), Full(_summed(b, each))))
             return found
 
         return taps.watch(output, make)
 
     taps.handles.append(layer.register_forward_hook(hook))
+
+
+def _summed(b: Tensor, each: int) -> Tensor:
+    """The sum of every example's gradient over its positions."""
+    summed = b.flatten(2).sum(2)
+    return summed if each == 1 else summed.reshape(-1, each, summed.shape[1]).sum(1)
 
 
 def attach_transposed(taps: Taps, layer: Any) -> None:
@@ -141,8 +149,7 @@ def attach_transposed(taps: Taps, layer: Any) -> None:
                 term = Outer(_joined(patches, each), _joined(inputs, each))
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
-                summed = b.flatten(2).sum(2)
-                found.append((whole(module.bias), Full(summed.reshape(call.rows, each, -1).sum(1))))
+                found.append((whole(module.bias), Full(_summed(b, each))))
             return found
 
         return taps.watch(output, make)

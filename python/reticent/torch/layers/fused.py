@@ -33,12 +33,15 @@ def run(
 ) -> tuple[Tensor, Tensor]:
     """Outputs at all times, and the last memory (of a cell without one, the outputs). A bias is one of the state alone."""
     size = state.shape[1]
-    weights = [identity(GATES[mode] * size, projected.device, projected.dtype), weight]
+    weights = [identity(GATES[mode] * size, projected.device, projected.dtype).detach(), weight.detach()]
     if bias is not None:
-        weights += [torch.zeros_like(bias), bias]
+        weights += [torch.zeros_like(bias), bias.detach()]
+    kind, wide = rnn.get_cudnn_mode(mode), weights[0].shape[1]
+    # cuDNN wants all weights in one piece of memory, where these become views of it.
+    whole = torch._cudnn_rnn_flatten_weight(weights, len(weights), wide, kind, size, 0, 1, False, False)  # type: ignore[attr-defined]
     first: Any = None if memory is None else memory.unsqueeze(0).contiguous()
     output, _, last, _, _ = torch._cudnn_rnn(  # type: ignore[attr-defined]
-        projected.contiguous(), weights, len(weights), None, state.unsqueeze(0).contiguous(), first,
-        rnn.get_cudnn_mode(mode), size, 0, 1, False, 0.0, True, False, [], None,
+        projected.contiguous(), weights, len(weights), whole, state.unsqueeze(0).contiguous(), first,
+        kind, size, 0, 1, False, 0.0, True, False, [], None,
     )  # fmt: skip
     return output, output if memory is None else last

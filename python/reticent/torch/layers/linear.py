@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from ..taps import Call, Place, Taps, positions, whole
-from ..terms import Full, Outer, Term
+from ..terms import Full, Outer, Single, Term
 
 
 def attach(taps: Taps, layer: nn.Linear) -> None:
@@ -36,14 +36,19 @@ def tapped(
     values = values.detach()
     if call.is_shared:
         output = taps.share(output, call)
-    given = positions(call.split(values)) if taps.is_trained(weight) else None
+    is_single = call.axis == 0 and values.dim() == 2 and values.shape[0] == call.rows
 
     def make(gradient: Tensor) -> list[tuple[Place, Term]]:
-        split = gradient if call.is_shared else call.split(gradient)
-        b = positions(split)
         found: list[tuple[Place, Term]] = []
-        if given is not None:
-            found.append(((weight, start, end), Outer(given, b)))
+        if is_single:
+            if taps.is_trained(weight):
+                found.append(((weight, start, end), Single(values, gradient)))
+            if bias is not None and taps.is_trained(bias):
+                found.append(((bias, start, end), Full(gradient)))
+            return found
+        b = positions(gradient if call.is_shared else call.split(gradient))
+        if taps.is_trained(weight):
+            found.append(((weight, start, end), Outer(positions(call.split(values)), b)))
         if bias is not None and taps.is_trained(bias):
             found.append(((bias, start, end), Full(b[:, 0, 0] if b.shape[2] == 1 else b.sum((1, 2)))))
         return found

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..terms import FEW, KEPT, Term, cleared, is_launched, sum_of_squares
+from ..terms import FEW, KEPT, Measures, Term, cleared, is_launched, sum_of_squares
 
 #: With fewer channels than these, patches cost less than products of thin matrices.
 CHANNELS = 64
@@ -52,6 +52,9 @@ class Shifted(Term):
 
     def squared(self) -> Tensor:
         return sum_of_squares(self.written())
+
+    def describe(self, measures: Measures) -> None:
+        measures.kept(self.written()) if self.written().dtype == torch.float32 else super().describe(measures)
 
     def parts(self) -> Tensor:
         return self.squared().sqrt()

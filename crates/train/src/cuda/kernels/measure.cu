@@ -18,9 +18,12 @@
 #define AUTOMATIC 3
 
 DEVICE double row_square(const float *x, i64 size) {
-    double sum = 0.0;
-    for (i64 i = threadIdx.x; i < size; i += blockDim.x) sum += (double)x[i] * (double)x[i];
-    return block_sum(sum);
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    i64 i = threadIdx.x, skip = blockDim.x;
+    for (; i + 3 * skip < size; i += 4 * skip)
+        for (int k = 0; k < 4; k++) sums[k] += (double)x[i + k * skip] * (double)x[i + k * skip];
+    for (; i < size; i += skip) sums[0] += (double)x[i] * (double)x[i];
+    return block_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 // The same of numbers whose squares may be rounded to single precision: each is at most 10⁻¹⁹ where that loses it. At most 16 squares are

@@ -1,7 +1,9 @@
-//! Noise on vectors that another framework keeps on a GPU.
+//! Sums that another framework keeps on a GPU: clipping of what they are made of, and noise.
 //!
 //! The framework's memory and its streams are known here by their addresses, which nobody can check: naming them is unsafe.
 #![allow(unsafe_code)]
+
+mod clip;
 
 use super::driver::Gpu;
 use super::machine::{Address, Machine};
@@ -9,8 +11,10 @@ use super::noise::Cells;
 use super::run::Run;
 use crate::TrainError;
 use crate::noise::StepNoise;
+use clip::Desk;
+pub use clip::{Job, Jobs};
 
-/// What adds noise to vectors of single-precision numbers in another framework's memory on a GPU.
+/// What clips gradients and adds noise to their sums, vectors of single-precision numbers in another framework's memory on a GPU.
 ///
 /// # Guarantee
 /// Noise is drawn and added by the kernels of [`reticent_noise::bulk::device`]. Of their conditions, that nothing of a vector is
@@ -18,15 +22,16 @@ use crate::noise::StepNoise;
 ///
 /// # Reference
 /// [`DeviceNoise`](reticent_noise::bulk::device::DeviceNoise).
-pub struct GuestNoise {
+pub struct GuestSums {
     run: Run,
     cells: Cells,
+    desk: Desk,
     length: usize,
     /// The vector that gets noise next.
     at: Option<Address>,
 }
 
-impl GuestNoise {
+impl GuestSums {
     /// For vectors of this length on the GPU with this number.
     ///
     /// # Errors
@@ -43,7 +48,7 @@ impl GuestNoise {
     pub fn on(machine: Box<dyn Machine>, length: usize) -> Result<Self, TrainError> {
         let mut run = Run::new(machine);
         let cells = Cells::new(&mut run)?;
-        let mut guest = Self { run, cells, length, at: None };
+        let mut guest = Self { run, cells, desk: Desk::default(), length, at: None };
         // Before any step is counted.
         guest.cells.reserve(&mut guest.run, length)?;
         Ok(guest)
@@ -71,7 +76,7 @@ impl GuestNoise {
     }
 
     /// Adds the noise of a step to the vector that was named.
-    pub(crate) fn add(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
+    pub(crate) fn add_noise(&mut self, noise: &mut StepNoise) -> Result<(), TrainError> {
         let Some(at) = self.at.take() else {
             return Err(TrainError::invalid("sum", "none", "name the vector that gets the noise"));
         };
@@ -79,8 +84,9 @@ impl GuestNoise {
     }
 }
 
-impl Drop for GuestNoise {
+impl Drop for GuestSums {
     fn drop(&mut self) {
         self.cells.free(&mut self.run);
+        self.desk.free(&mut self.run);
     }
 }

@@ -1,0 +1,206 @@
+"""Clipping on a GPU by kernels of the native library, which measure and sum up all parameters in a few launches.
+
+Jobs name tensors by their addresses, as ``kernels/guest.cu`` says. Tensors are kept until the kernels are launched: memory that PyTorch
+gives to others after that is used in the order of the same stream.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from .. import _native
+from .joint import Column
+from .taps import Place, stream_of
+from .terms import Geometry, Measures, Single, Term
+
+#: Kinds of jobs that measure.
+_OUTER, _KEPT, _PLACES, _TABLE, _SQUARES = range(1, 6)
+
+#: Numbers of an example that are summed up together with those of other parameters.
+SMALL = 1 << 14
+
+#: Products of numbers of a batch that are summed up together with those of other parameters: with more of them, a library is faster.
+PRODUCTS = 1 << 29
+
+_WORD, _NUMBER = struct.Struct("<Q"), struct.Struct("<d")
+
+Job = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
+
+#: The address of a place in a sum, and whether gradients are added to what is there.
+PlaceOf = Callable[[Place], tuple[int, int]]
+
+
+def _word(number: float) -> int:
+    """A number as the word that holds it."""
+    found: int = _WORD.unpack(_NUMBER.pack(number))[0]
+    return found
+
+
+#: Numbers of an example that are measured one after the other.
+LONG = 1 << 16
+
+#: Numbers of products of positions that wait to be measured, at most.
+WAITING = 1 << 23
+
+
+class Jobs(Measures):
+    """What is to be measured of every example, group by group of parameters."""
+
+    def __init__(self, clipping: GpuClipping, rows: int) -> None:
+        self.clipping, self.rows = clipping, rows
+        self.written: list[Job] = []
+        self.measured: list[Job] = []
+        #: What the jobs name.
+        self.held: list[Tensor] = []
+        #: The group of parameters that jobs belong to, its first job, and what that names.
+        self.group, self._first = 0, (0, 0)
+        self._waiting = 0
+
+    def begin(self, group: int) -> None:
+        """Jobs of another group follow."""
+        self.group, self._first = group, (len(self.measured), len(self.held))
+
+    def _wait(self, *products: Tensor) -> None:
+        """Has products be let go once there are many."""
+        self.held += products
+        self._waiting += sum(own.numel() for own in products)
+        if self._waiting > WAITING:
+            squared = torch.empty(self.rows, dtype=torch.float64, device=self.clipping.device)
+            jobs, names = self._first
+            own = [(job[0], 0, *job[2:]) for job in self.measured[jobs:]]
+            lists = (self.written, own, (), (), self.rows)
+            self.clipping.native.totals(self.clipping.stream(), lists, 1, squared.data_ptr())
+            self.written.clear()
+            del self.measured[jobs:], self.held[names:]
+            self._waiting = 0
+            self.squares(squared)
+
+    def _named(self, values: Tensor) -> tuple[int, int, int]:
+        """The address of an example's numbers, how far it is to the next example's, and how many there are."""
+        if not values.is_contiguous() and not values[0].is_contiguous():
+            values = values.contiguous()
+        self.held.append(values)
+        return values.data_ptr(), values.stride(0), values.numel() // self.rows
+
+    def outer(self, a: Tensor, b: Tensor) -> None:
+        self.measured.append((_OUTER, self.group, *self._named(a), *self._named(b), 0, 0, 0, 0))
+
+    def kept(self, gradients: Tensor) -> None:
+        address, step, count = self._named(gradients)
+        # Long ones in pieces, which are measured side by side.
+        for start in range(0, count, LONG):
+            self.measured.append((_KEPT, self.group, address + 4 * start, step, min(LONG, count - start), 0, 0, 0, 0, 0, 0, 0))
+
+    def places(self, a: Tensor, b: Tensor, hidden: float, rooms: tuple[float, float]) -> None:
+        sums, count = a.shape[1:3]
+        numbers = (_word(hidden), _word(rooms[0]), _word(rooms[1]))
+        self.measured.append((_PLACES, self.group, a.data_ptr(), count, sums, b.data_ptr(), 0, 0, *numbers, 0))
+        self._wait(a, b)
+
+    def table(self, pairs: Tensor, index: Tensor, hidden: float) -> None:
+        address, step, _ = self._named(index)
+        self.measured.append((_TABLE, self.group, pairs.data_ptr(), pairs.shape[1], 0, address, step, 0, _word(hidden), 0, 0, 0))
+        self._wait(pairs)
+
+    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Tensor:
+        values, gradient = values.contiguous(), gradient.contiguous()
+        found = torch.empty(self.rows, size, dtype=torch.float32, device=self.clipping.device)
+        self.held += [values, gradient]
+        sizes, *others = (high << 32 | wide for high, wide in geometry)
+        tensors = (values.data_ptr(), gradient.data_ptr(), found.data_ptr())
+        self.written.append((*tensors, values.shape[1], sizes, gradient.shape[1], *others, 0))  # type: ignore[arg-type]
+        self.kept(found)
+        return found
+
+    def squares(self, squared: Tensor) -> None:
+        own = squared.to(torch.float64).contiguous()
+        self.held.append(own)
+        self.measured.append((_SQUARES, self.group, own.data_ptr(), 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+
+class GpuClipping:
+    """What measures gradients and sums them up on one GPU."""
+
+    def __init__(self, native: _native.GpuSums, device: torch.device) -> None:
+        self.native, self.device = native, device
+
+    def stream(self) -> int:
+        """The handle of the present stream."""
+        return stream_of(self.device.index)[1]
+
+    def _described(self, columns: Sequence[Column], rows: int) -> Jobs:
+        jobs = Jobs(self, rows)
+        for group, column in enumerate(columns):
+            jobs.begin(group)
+            for _, term in column:
+                term.describe(jobs)
+        return jobs
+
+    def squared(self, columns: Sequence[Column], rows: int) -> Tensor:
+        """The squared norms of every example in every group, in double precision."""
+        jobs = self._described(columns, rows)
+        found = torch.empty(rows, len(columns), dtype=torch.float64, device=self.device)
+        self.native.totals(self.stream(), (jobs.written, jobs.measured, (), (), rows), len(columns), found.data_ptr())
+        return found
+
+    def clip(
+        self, column: Column, rows: int, bound: float, scale: float, place_of: PlaceOf
+    ) -> tuple[Tensor, list[tuple[Place, Term, Tensor]]]:
+        """Adds gradients to a sum, ``scale`` times what is measured of each example and at most as long as a bound. Those that are left are
+        given back with their factors, which count for all of them; how many of these are 0 is told by ``zeros``."""
+        jobs = self._described([column], rows)
+        found = torch.empty(rows + 1, dtype=torch.float32, device=self.device)
+        factors, sums = found[:rows], Sums(rows, place_of)
+        sums.take(column, factors)
+        self.native.clip(self.stream(), (jobs.written, jobs.measured, sums.sums, sums.products, rows), bound, scale, found.data_ptr())
+        return factors, sums.left
+
+    def zeros(self) -> float:
+        """How many factors of the last gradients are 0."""
+        return self.native.zeros()
+
+    def add(self, columns: Sequence[Column], factors: Tensor, place_of: PlaceOf) -> list[tuple[Place, Term, Tensor]]:
+        """Adds gradients times factors to a sum. Those that are left are given back with their factors."""
+        sums = Sums(factors.shape[0], place_of)
+        for column, weights in zip(columns, factors.unbind(1), strict=True):
+            sums.take(column, weights)
+        self.native.add(self.stream(), ((), (), sums.sums, sums.products, sums.rows))
+        return sums.left
+
+
+class Sums:
+    """What is to be summed up."""
+
+    def __init__(self, rows: int, place_of: PlaceOf) -> None:
+        self.rows, self.place_of = rows, place_of
+        self.sums: list[Job] = []
+        self.products: list[Job] = []
+        self.left: list[tuple[Place, Term, Tensor]] = []
+
+    def take(self, column: Column, factors: Tensor) -> None:
+        """Adds gradients, with the factor of every example."""
+        address, step = factors.data_ptr(), factors.stride(0)
+        for place, term in column:
+            if isinstance(term, Single):
+                a, b = term.a, term.b
+                width, height = a.shape[1], b.shape[1]
+                if self.rows * width * height <= PRODUCTS and self._is_named(a) and self._is_named(b):
+                    into, is_added = self.place_of(place)
+                    numbers = (b.data_ptr(), b.stride(0), address, step, 0, height)
+                    self.products.append((0, is_added, a.data_ptr(), a.stride(0), width, into, *numbers))
+                    continue
+            own = term.written_out
+            if own is not None and own.is_contiguous() and own.dtype == torch.float32 and own.numel() <= SMALL * self.rows:
+                into, is_added = self.place_of(place)
+                width = own.numel() // self.rows
+                self.sums.append((0, is_added, own.data_ptr(), width, width, into, 0, 0, address, step, 0, 0))
+            else:
+                self.left.append((place, term, factors))
+
+    @staticmethod
+    def _is_named(values: Tensor) -> bool:
+        return values.dtype == torch.float32 and values.stride(1) == 1
