@@ -26,27 +26,28 @@ class Text(nn.Module):
         self.words, self.places = nn.Embedding(20, 12), nn.Embedding(6, 12)
         self.first = nn.Embedding(3, 12)
         self.block = nn.TransformerEncoderLayer(12, 2, 16, dropout=0.0, batch_first=True)
+        self.norm = nn.RMSNorm(12)
         self.memory = nn.GRU(12, 5, batch_first=True)
         self.head = nn.Linear(5, 2)
 
     def forward(self, x):
         place = torch.arange(x.shape[1]).repeat(x.shape[0], 1)
         found = self.words(x) + self.places(place) + self.first(x[:, 0] % 3)[:, None]
-        return self.head(self.memory(self.block(found))[0][:, -1])
+        return self.head(self.memory(self.norm(self.block(found)))[0][:, -1])
 
 
 NETWORKS = {
     "images": (
         lambda: nn.Sequential(
             nn.Conv2d(2, 6, (2, 3), (1, 2), (1, 2), (2, 1)), nn.ReLU(), nn.Conv2d(6, 64, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(64, 64, 3, padding=1, padding_mode="circular"), nn.GroupNorm(4, 64), nn.ReLU(),
+            nn.Conv2d(64, 64, 3, padding=1, padding_mode="circular"), nn.GroupNorm(4, 64), nn.ReLU(), nn.InstanceNorm2d(64, affine=True),
             nn.Conv2d(64, 40, 3, stride=2, groups=2), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(160, 8), nn.Tanh(),
             nn.Linear(8, 2),
         ),
         lambda rows: torch.randn(rows, 2, 9, 9),
-        {"written", "outer", "kept", "places", "sums", "products"},
+        {"convolved", "channels", "outer", "kept", "places", "sums", "products"},
     ),
-    "texts": (Text, lambda rows: torch.randint(0, 20, (rows, 6)), {"outer", "kept", "places", "table", "sums", "products"}),
+    "texts": (Text, lambda rows: torch.randint(0, 20, (rows, 6)), {"sites", "outer", "kept", "places", "table", "sums", "products"}),
 }  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def made(name):
 
 def is_near(found, expected):
     """Norms from products of positions are a bit too long, and what is clipped to them a bit too short."""
-    return float((found - expected).norm()) <= 1e-3 * float(expected.norm())
+    return float((found - expected).norm()) <= 3e-3 * float(expected.norm())
 
 
 def summed(engine, model, x, y, unit=None):

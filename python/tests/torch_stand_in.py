@@ -55,17 +55,42 @@ class StandIn:
         equal = index[:, :, None] == index[:, None, :]
         return (pairs * equal).sum((1, 2)) + hidden * np.trace(pairs, axis1=1, axis2=2)
 
-    def _write(self, jobs: Any, rows: int) -> None:
-        for x, gradient, into, channels, *sizes in jobs:
-            self.seen.add("written")
-            (high, wide), outs, *pairs = (divmod(sizes[0], 1 << 32), sizes[1], *(divmod(own, 1 << 32) for own in sizes[2:7]))
-            kernel, stride, padding, dilation, out = pairs
-            given = torch.from_numpy(numbers(x, (rows, channels, high, wide), (channels * high * wide, high * wide, wide, 1)))
-            columns = torch.nn.functional.unfold(given, kernel, dilation, padding, stride)
-            count = out[0] * out[1]
-            slopes = torch.from_numpy(numbers(gradient, (rows, outs, count), (outs * count, count, 1)))
-            found = (slopes @ columns.mT).flatten(1).numpy()
-            numbers(into, found.shape, (found.shape[1], 1))[:] = found
+    def _write(self, written: Any, rows: int) -> None:
+        for job in written[0]:
+            self._convolve(job, rows)
+        for jobs, by_channel in ((written[1], True), (written[2], False)):
+            for job in jobs:
+                self._normalize(job, rows, by_channel)
+
+    def _convolve(self, job: Any, rows: int) -> None:
+        x, gradient, into, channels, *sizes = job
+        self.seen.add("convolved")
+        (high, wide), outs, *pairs = (divmod(sizes[0], 1 << 32), sizes[1], *(divmod(own, 1 << 32) for own in sizes[2:7]))
+        kernel, stride, padding, dilation, out = pairs
+        given = torch.from_numpy(numbers(x, (rows, channels, high, wide), (channels * high * wide, high * wide, wide, 1)))
+        columns = torch.nn.functional.unfold(given, kernel, dilation, padding, stride)
+        count = out[0] * out[1]
+        slopes = torch.from_numpy(numbers(gradient, (rows, outs, count), (outs * count, count, 1)))
+        found = (slopes @ columns.mT).flatten(1).numpy()
+        numbers(into, found.shape, (found.shape[1], 1))[:] = found
+
+    def _normalize(self, job: Any, rows: int, by_channel: bool) -> None:
+        x, gradient, weight, bias, width, places, option, eps, *_ = job
+        self.seen.add("channels" if by_channel else "sites")
+        shape = (rows, width, places) if by_channel else (rows, places, width)
+        strides = (width * places, shape[2], 1)
+        slopes = numbers(gradient, shape, strides)
+        axis = 2 if by_channel else 1
+        if bias:
+            numbers(bias, (rows, width), (width, 1))[:] = slopes.sum(axis)
+        if not x:
+            return
+        values = numbers(x, shape, strides).astype(float)
+        groups = values.reshape(rows, width // option, -1) if by_channel else values
+        mean = groups.mean(2, keepdims=True) * (by_channel or option)
+        scale = np.sqrt(np.square(groups - mean).mean(2, keepdims=True) + number(eps))
+        found = ((groups - mean) / scale).reshape(shape)
+        numbers(weight, (rows, width), (width, 1))[:] = (found * slopes).sum(axis)
 
     def totals(self, stream: int, jobs: Any, groups: int, into: int) -> None:
         written, measured, sums, products, rows = jobs

@@ -241,7 +241,7 @@ fn gradients_of_convolutions_are_written_out() {
         0,
     ];
     let measured = [[KEPT, 0, at(&found), size as u64, size as u64, 0, 0, 0, 0, 0, 0, 0]];
-    let jobs = Jobs { written: &[job], measured: &measured, rows: ROWS, ..Jobs::default() };
+    let jobs = Jobs { written: [&[job], &[], &[]], measured: &measured, rows: ROWS, ..Jobs::default() };
     let mut squares = vec![f64::NAN; ROWS];
     // SAFETY: the jobs' numbers are the test's.
     unsafe { guest().totals(0, &jobs, 1, squares.as_mut_ptr() as u64).unwrap() };
@@ -263,6 +263,74 @@ fn gradients_of_convolutions_are_written_out() {
                 }
             }
             assert!((value - expected).abs() < 1e-4, "{row}, {place}: {value}, {expected}");
+        }
+    }
+}
+
+/// The normalized input of a group of numbers.
+fn normalized(x: &[f32], has_mean: bool, added: f64) -> Vec<f64> {
+    let count = x.len() as f64;
+    let mean = if has_mean { x.iter().map(|x| f64::from(*x)).sum::<f64>() / count } else { 0.0 };
+    let variance = x.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>() / count;
+    x.iter().map(|x| (f64::from(*x) - mean) / (variance + added).sqrt()).collect()
+}
+
+/// Weights and biases of normalizations, by channels and by places; and biases alone.
+#[test]
+fn gradients_of_normalizations_are_written_out() {
+    let (channels, places, group, added) = (12, 10, 4, 0.01f64);
+    let size = channels * places;
+    let (x, g) = (numbers(1, ROWS * size), numbers(2, ROWS * size));
+    for by_channel in [true, false] {
+        for (has_input, has_mean, has_bias) in
+            [(true, true, true), (true, false, true), (false, false, true), (true, true, false)]
+        {
+            if by_channel && has_input && !has_mean {
+                continue;
+            }
+            let weights = vec![f32::NAN; ROWS * channels];
+            let biases = vec![f32::NAN; ROWS * channels];
+            let option = if by_channel { group as u64 } else { u64::from(has_mean) };
+            let job = [
+                if has_input { at(&x) } else { 0 },
+                at(&g),
+                if has_input { at(&weights) } else { 0 },
+                if has_bias { at(&biases) } else { 0 },
+                channels as u64,
+                places as u64,
+                option,
+                added.to_bits(),
+                0,
+                0,
+                0,
+                0,
+            ];
+            let list = [job];
+            let written: [&[Job]; 3] = if by_channel { [&[], &list, &[]] } else { [&[], &[], &list] };
+            let jobs = Jobs { written, rows: ROWS, ..Jobs::default() };
+            let mut nothing = vec![f64::NAN; ROWS];
+            // SAFETY: the jobs' numbers are the test's.
+            unsafe { guest().totals(0, &jobs, 1, nothing.as_mut_ptr() as u64).unwrap() };
+            for row in 0..ROWS {
+                let (x, g) = (&x[row * size..][..size], &g[row * size..][..size]);
+                let together = if by_channel { group * places } else { channels };
+                let own: Vec<f64> = x.chunks(together).flat_map(|x| normalized(x, has_mean, added)).collect();
+                for channel in 0..channels {
+                    let of = |place| {
+                        if by_channel { channel * places + place } else { place * channels + channel }
+                    };
+                    let bias: f64 = (0..places).map(|place| f64::from(g[of(place)])).sum();
+                    let weight: f64 = (0..places).map(|place| f64::from(g[of(place)]) * own[of(place)]).sum();
+                    let (found, other) =
+                        (weights[row * channels + channel], biases[row * channels + channel]);
+                    assert!(if has_input {
+                        (f64::from(found) - weight).abs() < 1e-4
+                    } else {
+                        found.is_nan()
+                    });
+                    assert!(if has_bias { (f64::from(other) - bias).abs() < 1e-4 } else { other.is_nan() });
+                }
+            }
         }
     }
 }

@@ -52,7 +52,8 @@ class Jobs(Measures):
 
     def __init__(self, clipping: GpuClipping, rows: int) -> None:
         self.clipping, self.rows = clipping, rows
-        self.written: list[Job] = []
+        #: Of convolutions, of channels, and of places.
+        self.written: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
         self.measured: list[Job] = []
         #: What the jobs name.
         self.held: list[Tensor] = []
@@ -74,7 +75,7 @@ class Jobs(Measures):
             own = [(job[0], 0, *job[2:]) for job in self.measured[jobs:]]
             lists = (self.written, own, (), (), self.rows)
             self.clipping.native.totals(self.clipping.stream(), lists, 1, squared.data_ptr())
-            self.written.clear()
+            self.written = ([], [], [])
             del self.measured[jobs:], self.held[names:]
             self._waiting = 0
             self.squares(squared)
@@ -112,9 +113,32 @@ class Jobs(Measures):
         self.held += [values, gradient]
         sizes, *others = (high << 32 | wide for high, wide in geometry)
         tensors = (values.data_ptr(), gradient.data_ptr(), found.data_ptr())
-        self.written.append((*tensors, values.shape[1], sizes, gradient.shape[1], *others, 0))  # type: ignore[arg-type]
-        self.kept(found)
+        self.written[0].append((*tensors, values.shape[1], sizes, gradient.shape[1], *others, 0))  # type: ignore[arg-type]
         return found
+
+    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+        return self._normalized(1, values, gradient, gradient.shape[1], together, eps, has_bias)
+
+    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+        return self._normalized(2, values, gradient, gradient.shape[-1], int(has_mean), eps, has_bias)
+
+    def _normalized(
+        self, kind: int, values: Tensor | None, gradient: Tensor, width: int, option: int, eps: float, has_bias: bool
+    ) -> tuple[Tensor, Tensor]:
+        gradient = gradient.contiguous()
+        self.held.append(gradient)
+        # One piece of memory for both, of which one may have no meaning.
+        found = torch.empty(2, self.rows, width, dtype=torch.float32, device=self.clipping.device)
+        weight, bias = found.unbind(0)
+        given = 0
+        if values is not None:
+            values = values.contiguous()
+            self.held.append(values)
+            given = values.data_ptr()
+        into = (0 if values is None else weight.data_ptr(), bias.data_ptr() if has_bias else 0)
+        places = gradient.numel() // (self.rows * width)
+        self.written[kind].append((given, gradient.data_ptr(), *into, width, places, option, _word(eps), 0, 0, 0, 0))
+        return weight, bias
 
     def squares(self, squared: Tensor) -> None:
         own = squared.to(torch.float64).contiguous()
@@ -168,7 +192,7 @@ class GpuClipping:
         sums = Sums(factors.shape[0], place_of)
         for column, weights in zip(columns, factors.unbind(1), strict=True):
             sums.take(column, weights)
-        self.native.add(self.stream(), ((), (), sums.sums, sums.products, sums.rows))
+        self.native.add(self.stream(), (((), (), ()), (), sums.sums, sums.products, sums.rows))
         return sums.left
 
 

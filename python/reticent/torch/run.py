@@ -226,11 +226,11 @@ class Run:
                 # A GPU adds up before the CPU knows whether there are zeros: what is alone at its place can be written anew.
                 for place, term, weights in left:
                     self._add(place, term, weights)
-                if zeros():
+                if left and zeros():
                     for place, term, weights in left:
                         term.without(weights == 0).write(weights, self.sum.view(place)[0])
             else:
-                has_zeros = bool(zeros())
+                has_zeros = bool(left) and zeros() > 0
                 for place, term, weights in left:
                     self._add(place, term.without(weights == 0) if has_zeros else term, weights)
 

@@ -42,6 +42,8 @@ def allowance(kind: torch.dtype, *counts: int) -> float:
 
 def product(left: Tensor, right: Tensor) -> Tensor:
     """A product of matrices, added up in pieces."""
+    if left.shape[-1] <= PIECE:
+        return left @ right
     found = left[..., :PIECE] @ right[..., :PIECE, :]
     for start in range(PIECE, left.shape[-1], PIECE):
         found += left[..., start : start + PIECE] @ right[..., start : start + PIECE, :]
@@ -133,7 +135,14 @@ class Measures(Protocol):
         """Gradients whose squared norms are known."""
 
     def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Tensor:
-        """Gradients of convolutions, which are written out: (rows, size)."""
+        """The gradients of a convolution's weights, written out: (rows, size)."""
+
+    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+        """The gradients of a normalization's weights and biases, written out. Of (rows, channels, ...) so many channels are normalized
+        together. Without values, or without a bias, there is one of both."""
+
+    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+        """The same where (..., numbers) are normalized place by place, around their mean or as they are."""
 
 
 class Term:
@@ -225,6 +234,67 @@ class Full(Term):
 
     def without(self, bad: Tensor) -> Full:
         return Full(cleared(self.gradients, bad))
+
+
+class Written(Term):
+    """Gradients that are written out by what measures them. Where nothing does, they are another term."""
+
+    def __init__(self, like: Tensor, write: Callable[[Measures], Tensor], make: Callable[[], Term]) -> None:
+        self.rows, self._device = like.shape[0], like.device
+        self._write, self._make = write, make
+        self.kept: Tensor | None = None
+        self._term: Term | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return self._device
+
+    @property
+    def term(self) -> Term:
+        """The other term; that of what is written out, once it is."""
+        if self._term is None:
+            self._term = self._make() if self.kept is None else Full(self.kept)
+        return self._term
+
+    def squared(self) -> Tensor:
+        return self.term.squared()
+
+    def describe(self, measures: Measures) -> None:
+        self.kept = self._write(measures)
+        measures.kept(self.kept)
+
+    @property
+    def written_out(self) -> Tensor | None:
+        return self.kept
+
+    def parts(self) -> Tensor:
+        return self.term.parts()
+
+    def full(self) -> Tensor:
+        return self.term.full()
+
+    def add(self, factors: Tensor, into: Tensor) -> None:
+        self.term.add(factors, into)
+
+    def write(self, factors: Tensor, into: Tensor) -> None:
+        self.term.write(factors, into)
+
+    def without(self, bad: Tensor) -> Term:
+        # What was measured is what is added.
+        return self.term.without(bad)
+
+
+class Once:
+    """What is written out once for several terms."""
+
+    def __init__(self, write: Callable[[Measures], tuple[Tensor, Tensor]]) -> None:
+        self._write = write
+        self._found: tuple[Tensor, Tensor] | None = None
+
+    def __call__(self, measures: Measures) -> tuple[Tensor, Tensor]:
+        if self._found is None:
+            self._found = self._write(measures)
+        return self._found
 
 
 class Single(Term):
@@ -332,7 +402,7 @@ class Outer(Term):
         if self.a.dtype != torch.float32:
             super().describe(measures)
         elif self.positions > 1 and self.uses_gram and self._rows_at_once() >= self.rows:
-            measures.places(*self._pairs(slice(None)), self._hidden(), self._rooms())
+            measures.places(*self._pairs(), self._hidden(), self._rooms())
         elif self.positions > FEW and not self.uses_gram and self.is_kept():
             measures.kept(self.full())
         else:
@@ -353,9 +423,9 @@ class Outer(Term):
         """The examples whose products of positions are in memory at a time."""
         return max(1, ROOM // max(1, 2 * self.groups * self.positions**2))
 
-    def _pairs(self, piece: slice) -> tuple[Tensor, Tensor]:
-        """The products of the vectors at all pairs of positions."""
-        a, b = self.a[piece], self.b[piece]
+    def _pairs(self, piece: slice | None = None) -> tuple[Tensor, Tensor]:
+        """The products of the vectors at all pairs of positions, of some examples."""
+        a, b = (self.a, self.b) if piece is None else (self.a[piece], self.b[piece])
         return product(a, a.mT), product(b, b.mT)
 
     def _hidden(self) -> float:

@@ -17,6 +17,7 @@ struct Three {
 static Three threadIdx, blockIdx, blockDim, gridDim;
 
 static const u32 MOST_THREADS = 256;
+#define BLOCK 8
 static const size_t STACK = 1 << 16;
 static ucontext_t first;
 static jmp_buf home, fibers[MOST_THREADS];

@@ -84,6 +84,8 @@ kernels! {
     GuestAdd "guest_add"
     GuestProducts "guest_products"
     GuestConv "guest_conv"
+    GuestChannels "guest_channels"
+    GuestSites "guest_sites"
 }
 
 /// The source of all kernels, for a compiler of CUDA C++.

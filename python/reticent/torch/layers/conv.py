@@ -10,15 +10,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..taps import Call, Place, Taps, whole
-from ..terms import Full, Outer, Term
+from ..terms import Full, Outer, Term, is_launched
 from . import shifted, small
 from .sliding import Slides
 
 
 def unfolded(
-    values: Tensor, size: Sequence[int], stride: Sequence[int], dilation: Sequence[int], groups: int
+    values: Tensor, size: Sequence[int], stride: Sequence[int], dilation: Sequence[int], groups: int, by_position: bool = False
 ) -> Tensor:
-    """The patches of padded values: (rows, groups, positions, channels × size). One copy, position by position in memory last."""
+    """The patches of padded values: (rows, groups, positions, channels × size). One copy, in memory patch by patch, or all positions side by
+    side."""
     rows, channels, *spatial = values.shape
     values = values.contiguous()
     along = values.stride()[2:]
@@ -34,6 +35,11 @@ def unfolded(
             *(own * step for own, step in zip(along, stride, strict=True)),
         ),
     )
+    if by_position:
+        inner = view.unflatten(1, (groups, -1))
+        places = range(3 + len(size), 3 + 2 * len(size))
+        patches = inner.permute(0, 1, *places, 2, *range(3, 3 + len(size)))
+        return patches.reshape(rows, groups, math.prod(steps), channels // groups * math.prod(size))
     patches = view.reshape(rows, groups, channels // groups * math.prod(size), math.prod(steps))
     return patches.mT
 
@@ -91,11 +97,15 @@ def attach(taps: Taps, layer: Any) -> None:
                     return F.pad(given, around, mode=mode) if any(around) else given
 
                 def patches() -> Tensor:
-                    a = unfolded(padded(), module.kernel_size, module.stride, module.dilation, module.groups)
+                    a = unfolded(padded(), module.kernel_size, module.stride, module.dilation, module.groups, by_position)
                     return _joined(a, each)
 
+                width = module.in_channels // module.groups * math.prod(module.kernel_size)
+                height = module.out_channels // module.groups
+                # Where norms come from products of positions, so do sums.
+                by_position = is_launched(b.device) and math.prod(b.shape[2:]) * (width + height) < width * height
+
                 def outer() -> Outer:
-                    width = module.in_channels // module.groups * math.prod(module.kernel_size)
                     return Outer(patches, _joined(grouped(b, module.groups), each), width)
 
                 term: Term
@@ -103,14 +113,14 @@ def attach(taps: Taps, layer: Any) -> None:
                 if slides.fits(given, b):
                     term = slides.term(given, b, each, outer)
                 elif geometry is not None:
-                    term = small.Written(given, b, geometry, module.weight.numel(), outer)
+                    term = small.convolution(given, b, geometry, module.weight.numel(), outer)
                 elif shifted.fits(module, given, b, each):
                     term = shifted.Shifted(padded, b, module.kernel_size, module.dilation)
                 else:
                     term = outer()
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
-                found.append((whole(module.bias), Full(_summed(b, each))))
+                found.append((whole(module.bias), _biases(b, each)))
             return found
 
         return taps.watch(output, make)
@@ -118,10 +128,11 @@ def attach(taps: Taps, layer: Any) -> None:
     taps.handles.append(layer.register_forward_hook(hook))
 
 
-def _summed(b: Tensor, each: int) -> Tensor:
-    """The sum of every example's gradient over its positions."""
-    summed = b.flatten(2).sum(2)
-    return summed if each == 1 else summed.reshape(-1, each, summed.shape[1]).sum(1)
+def _biases(b: Tensor, each: int) -> Term:
+    """The gradients of biases: sums over the positions of every example."""
+    if each == 1:
+        return small.bias_of_channels(b)
+    return Full(b.flatten(2).sum(2).reshape(-1, each, b.shape[1]).sum(1))
 
 
 def attach_transposed(taps: Taps, layer: Any) -> None:
@@ -149,7 +160,7 @@ def attach_transposed(taps: Taps, layer: Any) -> None:
                 term = Outer(_joined(patches, each), _joined(inputs, each))
                 found.append((whole(module.weight), term))
             if taps.is_trained(module.bias):
-                found.append((whole(module.bias), Full(_summed(b, each))))
+                found.append((whole(module.bias), _biases(b, each)))
             return found
 
         return taps.watch(output, make)

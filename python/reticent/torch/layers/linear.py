@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from ..taps import Call, Place, Taps, positions, whole
 from ..terms import Full, Outer, Single, Term
+from .small import bias_of_sites
 
 
 def attach(taps: Taps, layer: nn.Linear) -> None:
@@ -50,7 +51,7 @@ def tapped(
         if taps.is_trained(weight):
             found.append(((weight, start, end), Outer(positions(call.split(values)), b)))
         if bias is not None and taps.is_trained(bias):
-            found.append(((bias, start, end), Full(b[:, 0, 0] if b.shape[2] == 1 else b.sum((1, 2)))))
+            found.append(((bias, start, end), Full(b[:, 0, 0]) if b.shape[2] == 1 else bias_of_sites(b)))
         return found
 
     return taps.watch(output, make)

@@ -1,4 +1,5 @@
-"""Gradients of small convolutions on a GPU, written out by the native library: all layers in one launch, without unfolding inputs."""
+"""Gradients on a GPU that the native library writes out: those of small convolutions, of normalizations and of biases, all layers in a few
+launches."""
 
 from __future__ import annotations
 
@@ -6,73 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..terms import KEPT, Geometry, Measures, Outer, Term, add_product, cleared, is_launched
+from ..taps import Call
+from ..terms import KEPT, Full, Geometry, Measures, Once, Term, Written, is_launched
 
 #: Numbers of an example's padded input and of its gradient: what the kernel has room for.
 ROOM = 12000
 
 #: Products of numbers for a batch: with more of them, a library's products are faster.
 MOST = 1 << 29
-
-
-class Written(Term):
-    """The gradients of a convolution's weights. Where nothing writes them out, they are sums of outer products."""
-
-    def __init__(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int, outer: Callable[[], Outer]) -> None:
-        self.values, self.gradient, self.geometry, self.size = values, gradient, geometry, size
-        self.rows = gradient.shape[0]
-        self.outer = outer
-        self.kept: Tensor | None = None
-        self._term: Outer | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return self.gradient.device
-
-    @property
-    def term(self) -> Outer:
-        """The sums of outer products."""
-        if self._term is None:
-            self._term = self.outer()
-        return self._term
-
-    def squared(self) -> Tensor:
-        return self.term.squared()
-
-    def describe(self, measures: Measures) -> None:
-        self.kept = measures.convolved(self.values, self.gradient, self.geometry, self.size)
-
-    @property
-    def written_out(self) -> Tensor | None:
-        return self.kept
-
-    def parts(self) -> Tensor:
-        return self.term.parts()
-
-    def full(self) -> Tensor:
-        return self.term.full() if self.kept is None else self.kept
-
-    def add(self, factors: Tensor, into: Tensor) -> None:
-        if self.kept is None:
-            self.term.add(factors, into)
-        else:
-            add_product(self.kept.t(), factors, into.view(-1))
-
-    def write(self, factors: Tensor, into: Tensor) -> None:
-        if self.kept is None:
-            self.term.write(factors, into)
-        else:
-            add_product(self.kept.t(), factors, into.view(-1), True)
-
-    def without(self, bad: Tensor) -> Term:
-        if self.kept is None:
-            return self.term.without(bad)
-        found = Written(cleared(self.values, bad), cleared(self.gradient, bad), self.geometry, self.size, self.outer)
-        # What was measured is what is added.
-        found.kept = cleared(self.kept, bad)
-        return found
 
 
 def geometry_of(module: Any, values: Tensor, b: Tensor, each: int) -> Geometry | None:
@@ -92,3 +36,60 @@ def geometry_of(module: Any, values: Tensor, b: Tensor, each: int) -> Geometry |
         return None
     kernel, stride, dilation = tuple(module.kernel_size), tuple(module.stride), tuple(module.dilation)
     return (height, width), kernel, stride, (down, right), dilation, (b.shape[2], b.shape[3])
+
+
+def convolution(values: Tensor, gradient: Tensor, geometry: Geometry, size: int, make: Callable[[], Term]) -> Written:
+    """The gradients of a convolution's weights."""
+    return Written(gradient, lambda measures: measures.convolved(values, gradient, geometry, size), make)
+
+
+#: Channels, or places, that the kernels have room for.
+MOST_CHANNELS, MOST_SITES = 1024, 1024
+
+
+def is_written(call: Call, *given: Tensor) -> bool:
+    """Whether the kernels compute with these: numbers in single precision on a GPU, with a row for each example."""
+    return call.axis == 0 and all(
+        is_launched(own.device) and own.dtype == torch.float32 and own.shape[0] == call.rows and own.numel() > 0 for own in given
+    )
+
+
+def bias_of_sites(b: Tensor) -> Term:
+    """The gradients of biases from gradients at places, (rows, 1, places, numbers)."""
+
+    def make() -> Full:
+        return Full(b.sum((1, 2)))
+
+    if not is_launched(b.device) or b.dtype != torch.float32 or b.shape[2] > MOST_SITES or b.numel() == 0:
+        return make()
+    return Written(b, lambda measures: measures.sites(None, b, False, 0.0, True)[1], make)
+
+
+def bias_of_channels(b: Tensor) -> Term:
+    """The gradients of biases from gradients of channels, (rows, channels, ...)."""
+
+    def make() -> Full:
+        return Full(b.flatten(2).sum(2))
+
+    if not is_launched(b.device) or b.dtype != torch.float32 or b.shape[1] > MOST_CHANNELS or b.numel() == 0:
+        return make()
+    return Written(b, lambda measures: measures.channels(None, b, 1, 0.0, True)[1], make)
+
+
+def normalization(layer: Any, values: Tensor, b: Tensor, has_bias: bool) -> Once | None:
+    """What writes out the gradients of a normalization's weights, and of its biases; none where the kernels do not compute them."""
+    if isinstance(layer, (nn.LayerNorm, nn.RMSNorm)):
+        eps = torch.finfo(values.dtype).eps if layer.eps is None else layer.eps
+        width, has_mean = layer.weight.numel(), isinstance(layer, nn.LayerNorm)
+        if values.numel() > MOST_SITES * width * values.shape[0]:
+            return None
+
+        def sites(measures: Measures) -> tuple[Tensor, Tensor]:
+            shape = (values.shape[0], -1, width)
+            return measures.sites(values.reshape(shape), b.reshape(shape), has_mean, eps, has_bias)
+
+        return Once(sites)
+    if values.dim() < 2 or values.shape[1] != layer.weight.numel() or values.shape[1] > MOST_CHANNELS:
+        return None
+    together = values.shape[1] // layer.num_groups if isinstance(layer, nn.GroupNorm) else 1
+    return Once(lambda measures: measures.channels(values, b, together, layer.eps, has_bias))

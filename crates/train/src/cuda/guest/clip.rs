@@ -28,8 +28,8 @@ pub type Job = [u64; WORDS];
 /// What becomes of the gradients of some rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Jobs<'a> {
-    /// Gradients of convolutions that are written out before anything is measured.
-    pub written: &'a [Job],
+    /// Gradients that are written out before anything is measured: of convolutions, of channels, and of places.
+    pub written: [&'a [Job]; 3],
     /// What is measured.
     pub measured: &'a [Job],
     /// Rows that are summed up.
@@ -76,10 +76,12 @@ impl Desk {
         &mut self,
         run: &mut Run,
         jobs: &Jobs<'_>,
-        (written, measured): (Laid, Laid),
+        (written, measured): ([Laid; 3], Laid),
     ) -> Result<(), TrainError> {
-        let [table, count] = written;
-        run.blocks(Kernel::GuestConv, jobs.written.len() * jobs.rows, &[table, count, long(jobs.rows)])?;
+        let kernels = [Kernel::GuestConv, Kernel::GuestChannels, Kernel::GuestSites];
+        for ((kernel, list), [table, count]) in kernels.into_iter().zip(jobs.written).zip(written) {
+            run.blocks(kernel, list.len() * jobs.rows, &[table, count, long(jobs.rows)])?;
+        }
         let pairs = jobs.measured.len() * jobs.rows;
         run.reserve(&mut self.squares, (8 * pairs).next_power_of_two())?;
         let [table, count] = measured;
@@ -150,8 +152,9 @@ impl GuestSums {
     ) -> Result<(), TrainError> {
         // SAFETY: the caller's.
         unsafe { self.run.follow(stream)? };
-        let [written, measured] = self.desk.lay(&mut self.run, [jobs.written, jobs.measured])?;
-        self.desk.measure(&mut self.run, jobs, (written, measured))?;
+        let [one, two, three] = jobs.written;
+        let [one, two, three, measured] = self.desk.lay(&mut self.run, [one, two, three, jobs.measured])?;
+        self.desk.measure(&mut self.run, jobs, ([one, two, three], measured))?;
         let [table, count] = measured;
         let into = Argument::Address(Address(into));
         let arguments =
@@ -181,9 +184,10 @@ impl GuestSums {
         // SAFETY: the caller's.
         unsafe { self.run.follow(stream)? };
         let own = Sums::of(&self.run, jobs);
-        let lists = [jobs.written, jobs.measured, &own.sums.0, &own.products.0];
-        let [written, measured, sums, products] = self.desk.lay(&mut self.run, lists)?;
-        self.desk.measure(&mut self.run, jobs, (written, measured))?;
+        let [one, two, three] = jobs.written;
+        let lists = [one, two, three, jobs.measured, &own.sums.0, &own.products.0];
+        let [one, two, three, measured, sums, products] = self.desk.lay(&mut self.run, lists)?;
+        self.desk.measure(&mut self.run, jobs, ([one, two, three], measured))?;
         let (rows, factors) = (jobs.rows, Address(into));
         let rule = [Argument::Double(bound), Argument::Double(scale), Argument::Address(factors)];
         let arguments = [[measured[1], self.desk.squares(), long(rows)].as_slice(), &rule].concat();

@@ -8,6 +8,8 @@ typedef unsigned char u8;
 #define COOPERATIVE(name, ...) extern "C" __global__ void name(__VA_ARGS__)
 #define DEVICE __device__ __forceinline__
 #define SHARED __shared__
+// Threads of a block.
+#define BLOCK 256
 #define isfinite_(x) isfinite(x)
 DEVICE void add_atomic(float *into, float x) { atomicAdd(into, x); }
 DEVICE u64 high64(u64 a, u64 b) { return __umul64hi(a, b); }

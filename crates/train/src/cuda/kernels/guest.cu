@@ -21,6 +21,13 @@
 // | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 |
 // |---|---|---|---|---|---|---|---|---|---|---|---|
 // | input | gradient | result | channels | sizes of the input | channels of the gradient | of the kernel | strides | padding | dilation | of the gradient | - |
+//
+// or of weights and biases that are added up over places, where an input or a result may be none; the sixth word is how many channels are
+// normalized together, or whether the mean of a place is taken away:
+//
+// | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+// |---|---|---|---|---|---|---|---|
+// | input | gradient | of the weight | of the bias | channels or numbers of a place | places | see above | added to a variance |
 #define GUEST_WORDS 12
 #define GUEST_OUTER 1
 #define GUEST_KEPT 2
@@ -154,39 +161,50 @@ COOPERATIVE(guest_add, const u64 *jobs, int count, i64 tiles, i64 rows) {
 }
 
 // Tiles of outer products: eight rows by two columns for each thread.
-#define DEPTH 16
+#define DEPTH 32
 #define HIGH 8
 #define ACROSS 2
+#define WIDE_TILE (BLOCK / SHARERS * ACROSS)
+#define HIGH_TILE (SHARERS * HIGH)
 
 // Sums of outer products of gradients and inputs, times the factors of their rows; rows of factor 0 are left out, whatever they hold.
 COOPERATIVE(guest_products, const u64 *jobs, int count, i64 tiles, i64 rows) {
-    SHARED float inputs[DEPTH][64], gradients[DEPTH][64];
-    i64 many = blockDim.x / SHARERS, wide = many * ACROSS, high = SHARERS * HIGH;
-    i64 x = threadIdx.x % many, y = threadIdx.x / many;
+    SHARED float inputs[DEPTH][WIDE_TILE], gradients[DEPTH][HIGH_TILE];
+    int x = (int)threadIdx.x % (BLOCK / SHARERS), y = (int)threadIdx.x / (BLOCK / SHARERS);
     for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const u64 *job = jobs;
         for (int k = 1; k < count && (i64)jobs[k * GUEST_WORDS + 10] <= tile; k++) job = jobs + k * GUEST_WORDS;
-        i64 width = (i64)job[4], height = (i64)job[11], across = (width + wide - 1) / wide, own = tile - (i64)job[10];
-        i64 top = own / across * high, left = own % across * wide;
+        i64 width = (i64)job[4], height = (i64)job[11], across = (width + WIDE_TILE - 1) / WIDE_TILE, own = tile - (i64)job[10];
+        i64 top = own / across * HIGH_TILE, left = own % across * WIDE_TILE;
         const float *a = (const float *)job[2], *g = (const float *)job[6], *factors = (const float *)job[8];
+        i64 apart = (i64)job[9], input_step = (i64)job[3], slope_step = (i64)job[7];
         float sums[HIGH][ACROSS];
         for (int i = 0; i < HIGH; i++)
             for (int j = 0; j < ACROSS; j++) sums[i][j] = 0.0f;
         for (i64 start = 0; start < rows; start += DEPTH) {
-            for (i64 i = threadIdx.x; i < DEPTH * wide; i += blockDim.x) {
-                i64 row = start + i / wide, column = left + i % wide;
-                bool is_one = row < rows && column < width && factors[row * (i64)job[9]] != 0.0f;
-                inputs[i / wide][i % wide] = is_one ? a[row * (i64)job[3] + column] : 0.0f;
+#pragma unroll
+            for (int i = (int)threadIdx.x; i < DEPTH * WIDE_TILE; i += BLOCK) {
+                int k = i / WIDE_TILE, j = i % WIDE_TILE;
+                i64 row = start + k, column = left + j;
+                bool is_one = row < rows && column < width && factors[row * apart] != 0.0f;
+                inputs[k][j] = is_one ? a[row * input_step + column] : 0.0f;
             }
-            for (i64 i = threadIdx.x; i < DEPTH * high; i += blockDim.x) {
-                i64 row = start + i / high, column = top + i % high;
-                float factor = row < rows && column < height ? factors[row * (i64)job[9]] : 0.0f;
-                gradients[i / high][i % high] = factor != 0.0f ? factor * g[row * (i64)job[7] + column] : 0.0f;
+#pragma unroll
+            for (int i = (int)threadIdx.x; i < DEPTH * HIGH_TILE; i += BLOCK) {
+                int k = i / HIGH_TILE, j = i % HIGH_TILE;
+                i64 row = start + k, column = top + j;
+                float factor = row < rows && column < height ? factors[row * apart] : 0.0f;
+                gradients[k][j] = factor != 0.0f ? factor * g[row * slope_step + column] : 0.0f;
             }
             __syncthreads();
-            for (int k = 0; k < DEPTH; k++)
+#pragma unroll
+            for (int k = 0; k < DEPTH; k++) {
+                float high_side[HIGH], wide_side[ACROSS];
+                for (int i = 0; i < HIGH; i++) high_side[i] = gradients[k][y * HIGH + i];
+                for (int j = 0; j < ACROSS; j++) wide_side[j] = inputs[k][x * ACROSS + j];
                 for (int i = 0; i < HIGH; i++)
-                    for (int j = 0; j < ACROSS; j++) sums[i][j] += gradients[k][y * HIGH + i] * inputs[k][x * ACROSS + j];
+                    for (int j = 0; j < ACROSS; j++) sums[i][j] += high_side[i] * wide_side[j];
+            }
             __syncthreads();
         }
         for (int i = 0; i < HIGH; i++)
@@ -248,6 +266,96 @@ COOPERATIVE(guest_conv, const u64 *jobs, int count, i64 rows) {
             float *into = (float *)job[2] + row * outs * places;
             for (int i = 0; i < 4 && first + i < outs; i++)
                 for (int j = 0; j < 4 && place + j < places; j++) into[(first + i) * places + place + j] = sums[i][j];
+        }
+        __syncthreads();
+    }
+}
+
+// Channels of a normalization, and places, that shared memory has room for.
+#define GUEST_CHANNELS 1024
+#define GUEST_SITES 1024
+
+// The gradients of weights and biases that belong to channels, of normalizations and of biases alone; a block for each pair of a job and a
+// row. Inputs and gradients are numbers channel by channel. Eight threads for each channel.
+COOPERATIVE(guest_channels, const u64 *jobs, int count, i64 rows) {
+    SHARED double sums[GUEST_CHANNELS], squares[GUEST_CHANNELS], slopes[GUEST_CHANNELS], products[GUEST_CHANNELS];
+    i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS;
+    for (i64 pair = blockIdx.x; pair < rows * count; pair += gridDim.x) {
+        i64 which = quotient(pair, rows), row = pair - which * rows;
+        const u64 *job = jobs + which * GUEST_WORDS;
+        i64 channels = (i64)job[4], places = (i64)job[5], size = channels * places;
+        const float *x = job[0] ? (const float *)job[0] + row * size : 0, *g = (const float *)job[1] + row * size;
+        for (i64 first = 0; first < channels; first += each) {
+            i64 channel = first + threadIdx.x / SHARERS;
+            double s[4] = {0.0, 0.0, 0.0, 0.0};
+            for (i64 i = lane; channel < channels && i < places; i += SHARERS) {
+                double own = x ? (double)x[channel * places + i] : 0.0, slope = (double)g[channel * places + i];
+                s[0] += own;
+                s[1] += own * own;
+                s[2] += slope;
+                s[3] += slope * own;
+            }
+            for (int k = 0; k < 4; k++) s[k] = lanes_sum(s[k]);
+            if (lane != 0 || channel >= channels) continue;
+            sums[channel] = s[0];
+            squares[channel] = s[1];
+            slopes[channel] = s[2];
+            products[channel] = s[3];
+        }
+        __syncthreads();
+        for (i64 channel = threadIdx.x; channel < channels; channel += blockDim.x) {
+            if (job[3]) ((float *)job[3])[row * channels + channel] = (float)slopes[channel];
+            if (!x) continue;
+            i64 group = (i64)job[6], first = channel / group * group;
+            double mean = 0.0, square = 0.0, numbers = (double)(group * places);
+            for (i64 k = first; k < first + group; k++) {
+                mean += sums[k];
+                square += squares[k];
+            }
+            mean /= numbers;
+            double variance = square / numbers - mean * mean;
+            double found = (products[channel] - mean * slopes[channel]) / sqrt((variance > 0.0 ? variance : 0.0) + number_of(job[7]));
+            // What is not a number stays so.
+            ((float *)job[2])[row * channels + channel] = (float)(variance == variance ? found : variance);
+        }
+        __syncthreads();
+    }
+}
+
+// The same where inputs and gradients are numbers place by place, and normalizations are those of every place: around its mean, or without
+// one. Eight threads for each place, and then one for each number of a place.
+COOPERATIVE(guest_sites, const u64 *jobs, int count, i64 rows) {
+    SHARED float means[GUEST_SITES], scales[GUEST_SITES];
+    i64 each = blockDim.x / SHARERS, lane = threadIdx.x % SHARERS;
+    for (i64 pair = blockIdx.x; pair < rows * count; pair += gridDim.x) {
+        i64 which = quotient(pair, rows), row = pair - which * rows;
+        const u64 *job = jobs + which * GUEST_WORDS;
+        i64 width = (i64)job[4], places = (i64)job[5], size = width * places;
+        const float *x = job[0] ? (const float *)job[0] + row * size : 0, *g = (const float *)job[1] + row * size;
+        for (i64 first = 0; x && first < places; first += each) {
+            i64 place = first + threadIdx.x / SHARERS;
+            double s[2] = {0.0, 0.0};
+            for (i64 i = lane; place < places && i < width; i += SHARERS) {
+                double own = (double)x[place * width + i];
+                s[0] += own;
+                s[1] += own * own;
+            }
+            for (int k = 0; k < 2; k++) s[k] = lanes_sum(s[k]);
+            if (lane != 0 || place >= places) continue;
+            double mean = job[6] ? s[0] / (double)width : 0.0, variance = s[1] / (double)width - mean * mean;
+            means[place] = (float)mean;
+            scales[place] = (float)(1.0 / sqrt((variance < 0.0 ? 0.0 : variance) + number_of(job[7])));
+        }
+        __syncthreads();
+        for (i64 column = threadIdx.x; column < width; column += blockDim.x) {
+            float slopes[2] = {0.0f, 0.0f}, found = 0.0f;
+            for (i64 place = 0; place < places; place++) {
+                float slope = g[place * width + column];
+                slopes[place % 2] += slope;
+                if (x) found += slope * ((x[place * width + column] - means[place]) * scales[place]);
+            }
+            if (job[3]) ((float *)job[3])[row * width + column] = slopes[0] + slopes[1];
+            if (x) ((float *)job[2])[row * width + column] = found;
         }
         __syncthreads();
     }
