@@ -91,6 +91,7 @@ def summed(engine, model, x, y):
     run.own_steps.sample()
     run.announce(Batch(len(x), None, len(x), False, True, True))
     nn.functional.cross_entropy(model(x), y).backward()
+    run.settle()
     return run.sum.total().clone()
 
 
@@ -120,6 +121,7 @@ def test_an_example_that_is_not_finite_counts_as_0():
     run = engine.own_run
     run.announce(Batch(ROWS - 1, None, ROWS - 1, False, True, True))
     (nn.functional.cross_entropy(model(x[rest].cuda()), y[rest].cuda())).backward()
+    run.settle()
     assert torch.allclose(found, run.sum.total(), rtol=1e-3, atol=1e-5)
 
 
@@ -170,6 +172,7 @@ def test_streams_of_the_loop_are_followed():
         two.wait_stream(one)
         with torch.cuda.stream(two if place % 2 else one):
             loss.backward()
+            run.settle()
             found = run.sum.total().clone()
         torch.cuda.synchronize()
         assert torch.allclose(found, expected, rtol=1e-4, atol=1e-6)

@@ -8,9 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from reticent.errors import RequestError  # noqa: E402
 from reticent.torch import gpu as module  # noqa: E402
 from reticent.torch.sampling import Batch  # noqa: E402
-from test_torch_engine import clipped_loop, present_sum, private  # noqa: E402
+from test_torch_engine import clipped_loop, data, network, present_sum, private  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils.data import TensorDataset  # noqa: E402
 from torch_stand_in import stand_in  # noqa: E402
@@ -162,7 +163,73 @@ def test_a_weight_that_is_left_out_is_noticed(monkeypatch):
     model, draw, _ = made("images")
     x, y = draw(ROWS), torch.arange(ROWS) % 2
     stand_in(monkeypatch)
-    monkeypatch.setattr(module.Jobs, "kept", lambda self, gradients: None)
+    for name in ("kept", "written_out"):
+        monkeypatch.setattr(module.Jobs, name, lambda self, gradients: None)
     engine, _, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()), max_grad_norm=0.3)
     longest = max(float(summed(engine, model, x[row : row + 1], y[row : row + 1]).norm()) for row in range(ROWS))
     assert longest > 0.31
+
+
+def waiting(monkeypatch):
+    """Gradients wait for the step, as those on a GPU do."""
+    from reticent.torch import run
+
+    monkeypatch.setattr(run, "is_launched", lambda device: True)
+
+
+def test_gradients_that_wait_are_in_the_step(monkeypatch):
+    """Parts of a step, of which the last is added when the step is taken."""
+    waiting(monkeypatch)
+    torch.manual_seed(1)
+    model = nn.Linear(6, 2)
+    other = copy.deepcopy(model)
+    dataset = TensorDataset(torch.randn(60, 6), torch.zeros(60).long())
+    engine, _, optimizer, _ = private(model, dataset, max_grad_norm=0.3, loss_reduction="sum")
+    x, y = torch.randn(8, 6), torch.arange(8) % 2
+    run = engine.own_run
+    run.own_steps.sample()
+    for rows in (slice(0, 4), slice(4, 8)):
+        run.announce(Batch(4, None, 8, False, rows.start == 0, rows.stop == 8))
+        nn.functional.cross_entropy(model(x[rows]), y[rows], reduction="sum").backward()
+        assert run.sum.is_empty == (rows.start == 0)
+        if rows.start == 0:
+            optimizer.step()
+            assert not run.sum.is_empty
+    # What a step does before it adds noise.
+    run._check_ready(optimizer)
+    assert is_near(present_sum(engine), clipped_loop(other, x, y, 0.3))
+
+
+def test_gradients_that_wait_for_a_step_that_is_left_out_are_dropped(monkeypatch):
+    waiting(monkeypatch)
+    model = network()
+    other = copy.deepcopy(model)
+    engine, model, optimizer, _ = private(model)
+    x, y = data()[:4]
+    for _ in range(2):
+        engine.own_run.own_steps.sample()
+        engine.own_run.announce(Batch(4, None, 4, False, True, True))
+        nn.functional.cross_entropy(model(x), y).backward()
+    with pytest.raises(RequestError, match="twice"):
+        nn.functional.cross_entropy(model(x), y).backward()
+    engine.own_run.settle()
+    assert torch.allclose(present_sum(engine), clipped_loop(other, x, y, 1.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_inputs_that_are_changed_in_place_are_refused(waits, monkeypatch):
+    if waits:
+        waiting(monkeypatch)
+    engine, model, optimizer, _ = private()
+    x, y = data()[:4]
+    engine.own_run.own_steps.sample()
+    engine.own_run.announce(Batch(4, None, 4, False, True, True))
+    loss = nn.functional.cross_entropy(model(x), y)
+    with pytest.raises(RequestError, match="changed in place"):
+        if waits:
+            loss.backward()
+        x.copy_(torch.randn(x.shape))
+        if not waits:
+            loss.backward()
+        optimizer.step()
+    assert engine.own_run.sum.is_empty and engine.own_run._count()[0] == 0

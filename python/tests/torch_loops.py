@@ -51,7 +51,7 @@ def tapped_terms(model: nn.Module, inputs: tuple[Any, ...], run: Any, rows: int)
     attach_all(taps)
     taps.rows = rows
     seen: list[Any] = []
-    taps.listener = seen.extend
+    taps.listener = lambda give: give(seen.extend)
     taps.start()
     run(model, inputs).sum().backward()
     taps.remove()

@@ -297,7 +297,7 @@ class _Check:
         parameters = list(run.names)
         squared, summed = self.by_autograd(inputs, parameters, weights)
         found: list[tuple[Place, Term]] = []
-        run.taps.rows, run.taps.is_forced, run.taps.listener = 3, True, found.extend
+        run.taps.rows, run.taps.is_forced, run.taps.listener = 3, True, lambda give: give(found.extend)
         with self.as_trained(is_tapped=True):
             losses = self.losses(inputs)
             if not losses.requires_grad:
@@ -396,7 +396,7 @@ class _Check:
         """Gradients of single examples of the loss that the module itself gives, as they would be clipped."""
         run, found = self.run, []
         collected: list[tuple[Place, Term]] = []
-        run.taps.rows, run.taps.is_forced, run.taps.listener = count, True, collected.extend
+        run.taps.rows, run.taps.is_forced, run.taps.listener = count, True, lambda give: give(collected.extend)
         own = [item for item in float_tensors(self.call(inputs)) if item.dim() == 0]
         torch.stack(own).sum().backward()
         run.taps.rows = None

@@ -15,7 +15,7 @@ from torch import Tensor
 from .. import _native
 from .joint import Column
 from .taps import Place, stream_of
-from .terms import Geometry, Measures, Single, Term
+from .terms import Geometry, Kept, Measures, Single, Term, Written
 
 #: Kinds of jobs that measure.
 _OUTER, _KEPT, _PLACES, _TABLE, _SQUARES = range(1, 6)
@@ -44,7 +44,7 @@ def _word(number: float) -> int:
 LONG = 1 << 16
 
 #: Numbers of products of positions that wait to be measured, at most.
-WAITING = 1 << 23
+WAITING = 3 << 22
 
 
 class Jobs(Measures):
@@ -96,8 +96,13 @@ class Jobs(Measures):
         for start in range(0, count, LONG):
             self.measured.append((_KEPT, self.group, address + 4 * start, step, min(LONG, count - start), 0, 0, 0, 0, 0, 0, 0))
 
+    def written_out(self, kept: Kept) -> None:
+        for start in range(0, kept.width, LONG):
+            count = min(LONG, kept.width - start)
+            self.measured.append((_KEPT, self.group, kept.address + 4 * start, kept.width, count, 0, 0, 0, 0, 0, 0, 0))
+
     def places(self, a: Tensor, b: Tensor, hidden: float, rooms: tuple[float, float]) -> None:
-        sums, count = a.shape[1:3]
+        sums, count = 1 if a.dim() == 3 else a.shape[1], a.shape[-1]
         numbers = (_word(hidden), _word(rooms[0]), _word(rooms[1]))
         self.measured.append((_PLACES, self.group, a.data_ptr(), count, sums, b.data_ptr(), 0, 0, *numbers, 0))
         self._wait(a, b)
@@ -107,37 +112,40 @@ class Jobs(Measures):
         self.measured.append((_TABLE, self.group, pairs.data_ptr(), pairs.shape[1], 0, address, step, 0, _word(hidden), 0, 0, 0))
         self._wait(pairs)
 
-    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Tensor:
-        values, gradient = values.contiguous(), gradient.contiguous()
-        found = torch.empty(self.rows, size, dtype=torch.float32, device=self.clipping.device)
-        self.held += [values, gradient]
+    def _room(self, rows: int, width: int) -> tuple[Kept, Kept]:
+        """Memory for one or two numbers of rows, as one piece."""
+        piece = torch.empty(rows * width, dtype=torch.float32, device=self.clipping.device)
+        self.held.append(piece)
+        return Kept(piece, 0, self.rows, width), Kept(piece, (rows - self.rows) * width, self.rows, width)
+
+    def _given(self, values: Tensor) -> int:
+        """The address of values, one after the other."""
+        own = values.contiguous()
+        self.held.append(own)
+        return own.data_ptr()
+
+    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Kept:
+        found, _ = self._room(self.rows, size)
         sizes, *others = (high << 32 | wide for high, wide in geometry)
-        tensors = (values.data_ptr(), gradient.data_ptr(), found.data_ptr())
+        tensors = (self._given(values), self._given(gradient), found.address)
         self.written[0].append((*tensors, values.shape[1], sizes, gradient.shape[1], *others, 0))  # type: ignore[arg-type]
         return found
 
-    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
-        return self._normalized(1, values, gradient, gradient.shape[1], together, eps, has_bias)
+    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
+        return self._normalized(1, values, gradient, gradient.shape[1], (together, eps, has_bias))
 
-    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
-        return self._normalized(2, values, gradient, gradient.shape[-1], int(has_mean), eps, has_bias)
+    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
+        return self._normalized(2, values, gradient, gradient.shape[-1], (int(has_mean), eps, has_bias))
 
     def _normalized(
-        self, kind: int, values: Tensor | None, gradient: Tensor, width: int, option: int, eps: float, has_bias: bool
-    ) -> tuple[Tensor, Tensor]:
-        gradient = gradient.contiguous()
-        self.held.append(gradient)
-        # One piece of memory for both, of which one may have no meaning.
-        found = torch.empty(2, self.rows, width, dtype=torch.float32, device=self.clipping.device)
-        weight, bias = found.unbind(0)
-        given = 0
-        if values is not None:
-            values = values.contiguous()
-            self.held.append(values)
-            given = values.data_ptr()
-        into = (0 if values is None else weight.data_ptr(), bias.data_ptr() if has_bias else 0)
+        self, kind: int, values: Tensor | None, gradient: Tensor, width: int, options: tuple[int, float, bool]
+    ) -> tuple[Kept, Kept]:
+        option, eps, has_bias = options
+        weight, bias = self._room(self.rows * (1 if values is None or not has_bias else 2), width)
+        given = 0 if values is None else self._given(values)
+        into = (0 if values is None else weight.address, bias.address if has_bias else 0)
         places = gradient.numel() // (self.rows * width)
-        self.written[kind].append((given, gradient.data_ptr(), *into, width, places, option, _word(eps), 0, 0, 0, 0))
+        self.written[kind].append((given, self._given(gradient), *into, width, places, option, _word(eps), 0, 0, 0, 0))
         return weight, bias
 
     def squares(self, squared: Tensor) -> None:
@@ -217,13 +225,19 @@ class Sums:
                     numbers = (b.data_ptr(), b.stride(0), address, step, 0, height)
                     self.products.append((0, is_added, a.data_ptr(), a.stride(0), width, into, *numbers))
                     continue
+            elif isinstance(term, Written) and term.kept is not None and term.kept.width <= SMALL:
+                self._sum(place, term.kept.address, term.kept.width, factors)
+                continue
             own = term.written_out
             if own is not None and own.is_contiguous() and own.dtype == torch.float32 and own.numel() <= SMALL * self.rows:
-                into, is_added = self.place_of(place)
-                width = own.numel() // self.rows
-                self.sums.append((0, is_added, own.data_ptr(), width, width, into, 0, 0, address, step, 0, 0))
+                self._sum(place, own.data_ptr(), own.numel() // self.rows, factors)
             else:
                 self.left.append((place, term, factors))
+
+    def _sum(self, place: Place, address: int, width: int, factors: Tensor) -> None:
+        """Sums up rows of numbers."""
+        into, is_added = self.place_of(place)
+        self.sums.append((0, is_added, address, width, width, into, 0, 0, factors.data_ptr(), factors.stride(0), 0, 0))
 
     @staticmethod
     def _is_named(values: Tensor) -> bool:

@@ -54,14 +54,14 @@ class Outsiders:
 
     def check(self) -> None:
         """Called within a backward pass of private data."""
-        self.optimizers.update(item for item in _made if "param_groups" in item.__dict__)
         if self.is_first:
             # Older ones may have taken no step yet.
             self.is_first = False
             kinds = {id(kind) for kind in _kinds(Optimizer)}
-            found = [item for item in gc.get_objects() if id(type(item)) in kinds]
-            self.optimizers.update(item for item in found if "param_groups" in item.__dict__)
-        for optimizer in list(self.optimizers):
+            self.optimizers.update(item for item in gc.get_objects() if id(type(item)) in kinds)
+        for optimizer in (*self.optimizers, *_made):
+            if "param_groups" not in optimizer.__dict__:
+                continue
             for group in optimizer.param_groups:
                 for other in group["params"]:
                     if other.requires_grad and other not in self.own and _is_reached(other):

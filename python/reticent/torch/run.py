@@ -21,8 +21,8 @@ from .layers import attach_all
 from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
-from .taps import Place, Taps
-from .terms import Term
+from .taps import Place, Taker, Taps
+from .terms import Term, is_launched
 
 
 class Run:
@@ -67,6 +67,8 @@ class Run:
         self.target: Any = None
         #: What gradients that were released here are known by.
         self.mark = object()
+        #: Adds gradients of the batch to the sum, where that was not done yet.
+        self._waiting: Callable[[], None] | None = None
         #: Tells whether there are factors of 0.
         self.later = Later()
         #: What takes the hook off the optimizer.
@@ -110,6 +112,9 @@ class Run:
 
     def announce(self, batch: Batch | None) -> None:
         """A batch that the loader gives next; none at its end."""
+        if batch is not None and not batch.is_first:
+            self.settle()
+        self._waiting = None
         self.is_ahead = batch is not None and self.batch is not None and not self.is_collected
         self.batch, self.is_collected = batch, False
         self.taps.token = object()
@@ -161,7 +166,8 @@ class Run:
     def _check_rows(self, args: Any, kwargs: Any) -> None:
         """Refuses inputs that are not the loader's batch."""
         axis, rows = 0 if self.batch_first else 1, self.taps.rows or 1
-        if len(args) == 1 and not kwargs and isinstance(args[0], Tensor) and args[0].dim() > axis and args[0].shape[axis] == rows:
+        first = args[0] if len(args) == 1 and not kwargs and isinstance(args[0], Tensor) else None
+        if first is not None and first.dim() > axis and first.shape[axis] == rows and not self.is_ahead:
             return
         given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, Tensor) and item.dim() > axis]
         if given and all(item.shape[axis] != rows for item in given):
@@ -182,8 +188,9 @@ class Run:
 
     # Backward.
 
-    def collect(self, found: list[tuple[Place, Term]]) -> None:
-        """Clips the gradients of a backward pass and adds them to the sum."""
+    def collect(self, give: Callable[[Taker], None]) -> None:
+        """Takes the gradients of a backward pass. Those on a GPU are clipped and added to the sum when the step is taken: a thread of
+        PyTorch's own calls this, and the thread of the loop does it faster."""
         batch = self.batch
         if batch is None:
             return
@@ -202,22 +209,37 @@ class Run:
         self.is_collected = True
         if batch.is_blank:
             return
-        try:
-            self.add_clipped(found, batch)
-        except BaseException:
-            # What is there of the batch serves nothing.
-            self.sum.clear()
-            self.is_collected = False
-            raise
+
+        def add() -> None:
+            try:
+                give(lambda found: self.add_clipped(found, batch))
+            except BaseException:
+                # What is there of the batch serves nothing.
+                self.sum.clear()
+                self.is_collected = False
+                raise
+
+        if is_launched(self.sum.device):
+            self._waiting = add
+        else:
+            add()
+
+    def settle(self) -> None:
+        """Adds gradients that wait for that."""
+        add, self._waiting = self._waiting, None
+        if add is not None:
+            add()
 
     def add_clipped(self, found: list[tuple[Place, Term]], batch: Batch) -> None:
         """The clipped sum of a batch."""
         self.sum.join()
         with full_precision():
             self.sum.check_products()
-            found_by: list[list[tuple[Place, Term]]] = [[] for _ in range(self.count_of_groups)]
-            for place, term in found:
-                found_by[self.groups[place[0]]].append((place, term))
+            found_by: list[list[tuple[Place, Term]]] = [found]
+            if self.count_of_groups > 1:
+                found_by = [[] for _ in range(self.count_of_groups)]
+                for place, term in found:
+                    found_by[self.groups[place[0]]].append((place, term))
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
             was_empty = self.sum.is_empty
@@ -292,6 +314,7 @@ class Run:
 
     def _check_ready(self, optimizer: torch.optim.Optimizer) -> None:
         """Refuses a step that is not the one of this batch's gradients."""
+        self.settle()
         self._check_optimizer(optimizer)
         if self.group is None and not self.is_alone and group_of(None) is not None:
             remedy = "it was initialized after make_private, so every process would train by itself: initialize it first"

@@ -31,14 +31,14 @@ class GradientSum:
         starts = accumulate(self.sizes, initial=0)
         #: Where the part of every parameter begins, and how many numbers each of its rows has.
         self._layout = {
-            own: (start, own.numel() // own.shape[0] if own.dim() and own.shape[0] else 1)
+            id(own): (start, own.numel() // own.shape[0] if own.dim() and own.shape[0] else 1)
             for own, start in zip(self.parameters, starts, strict=False)
         }
         #: The sum, and the part of every parameter; none where nothing was added.
         self._sum: Tensor | None = None
         self._parts: dict[nn.Parameter, Tensor] = {}
-        #: Parameters whose part has no meaning yet.
-        self._blank: set[nn.Parameter] = set()
+        #: Parameters whose part has no meaning yet, by their identity.
+        self._blank: set[int] = set()
         self._host: Tensor | None = None
         #: What clips and adds noise on a GPU, and whether there is nothing that does.
         self._gpu: GpuClipping | None = None
@@ -94,8 +94,9 @@ class GradientSum:
         if len(self._blank) == len(self.parameters):
             found.zero_()
         else:
-            for own in self._blank:
-                self._part(own).zero_()
+            for own in self.parameters:
+                if id(own) in self._blank:
+                    self._part(own).zero_()
         self._blank.clear()
         return found
 
@@ -103,7 +104,7 @@ class GradientSum:
         """The memory of the sum."""
         if self._sum is None:
             self._sum = torch.empty(self.length, dtype=self.kind, device=self.device)
-            self._blank = set(self.parameters)
+            self._blank = set(self._layout)
         return self._sum
 
     def _part(self, parameter: nn.Parameter) -> Tensor:
@@ -128,16 +129,17 @@ class GradientSum:
     def address(self, place: Place) -> tuple[int, int]:
         """Where a place is, and whether it is to be added to."""
         parameter, first, _ = place
-        start, width = self._layout[parameter]
+        start, width = self._layout[id(parameter)]
         address = self._begun().data_ptr() + (start + first * width) * self.kind.itemsize
         return address, int(not self._fills(place))
 
     def _fills(self, place: Place) -> bool:
         """Whether the place is a whole parameter whose part has no meaning yet. The rest of a part gets one here."""
         parameter, first, last = place
-        if parameter not in self._blank:
+        key = id(parameter)
+        if key not in self._blank:
             return False
-        self._blank.discard(parameter)
+        self._blank.discard(key)
         is_whole = parameter.dim() == 0 or (first, last) == (0, parameter.shape[0])
         if not is_whole:
             self._part(parameter).zero_()

@@ -10,6 +10,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
@@ -24,6 +25,29 @@ Place = tuple[nn.Parameter, int, int]
 
 #: Terms from the gradient of an output.
 Maker = Callable[[Tensor], list[tuple[Place, Term]]]
+
+#: What takes the terms of a backward pass.
+Taker = Callable[[list[tuple[Place, Term]]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of one call of a layer: what makes terms, the gradient of the output, and what they are made with, as it was."""
+
+    make: Maker
+    gradient: Tensor
+    given: Tensor | None
+    version: int
+
+    def terms(self) -> list[tuple[Place, Term]]:
+        """The terms of the call."""
+        if self.given is not None and self.given._version != self.version:
+            raise misuse(
+                "module",
+                f"the input of a layer, of shape {tuple(self.given.shape)}, was changed in place before the step, so gradients would not "
+                "be those of the batch: make a new tensor instead",
+            )
+        return self.make(self.gradient)
 
 
 def stream_of(index: int) -> tuple[int, int]:
@@ -129,12 +153,13 @@ class Taps:
 
     def __init__(self, module: nn.Module, names: dict[nn.Parameter, str]) -> None:
         self.module, self.names = module, names
+        self._known = {id(own) for own in names}
         #: Examples in the present batch; none while nothing is tapped.
         self.rows: int | None = None
         #: Whether calls are tapped although the module is not in training mode.
         self.is_forced = False
-        #: Called when a backward pass has ended.
-        self.listener: Callable[[list[tuple[Place, Term]]], None] | None = None
+        #: Called when a backward pass has ended, with what gives its terms to another, then or later.
+        self.listener: Callable[[Callable[[Taker], None]], None] | None = None
         #: Called when a backward pass comes to the first layer.
         self.on_backward: Callable[[], None] | None = None
         #: Whether modules use parameters of their own without a layer.
@@ -148,7 +173,7 @@ class Taps:
         self.layouts: dict[str, list[int | None]] = {}
         self.sizes: dict[str, list[tuple[int, ...]]] | None = None
         self._ordinals: dict[str, int] = {}
-        self._pending: list[tuple[Maker, Tensor]] = []
+        self._pending: list[Seen] = []
         #: The streams of GPUs on which gradients came, by GPU and handle.
         self._streams: dict[tuple[int, int], Any] = {}
         self._anchor: Tensor | None = None
@@ -156,7 +181,7 @@ class Taps:
 
     def is_trained(self, parameter: Any) -> bool:
         """Whether the parameter is trained."""
-        return parameter is not None and parameter in self.names
+        return id(parameter) in self._known
 
     @property
     def is_on(self) -> bool:
@@ -177,13 +202,17 @@ class Taps:
             self.sizes.setdefault(self.name(module), []).append(tuple(values.shape))
             self.is_low = self.is_low or values.dtype in (torch.float16, torch.bfloat16)
             return None
-        if not self.is_on or self.rows is None:
+        if self.rows is None or not self.is_on:
             return None
         name = self.name(module)
-        place = self._ordinals.get(name, 0)
-        self._ordinals[name] = place + 1
         known = self.layouts.get(name)
-        axis: int | None = known[min(place, len(known) - 1)] if known else batch_axis
+        axis: int | None = batch_axis
+        if known is not None and len(known) > 1:
+            place = self._ordinals.get(name, 0)
+            self._ordinals[name] = place + 1
+            axis = known[min(place, len(known) - 1)]
+        elif known:
+            axis = known[0]
         if axis is not None and (values.dim() <= axis or values.shape[axis] % self.rows):
             if known is not None:
                 shape = tuple(values.shape)
@@ -195,10 +224,9 @@ class Taps:
             axis = None
         return Call(self.rows, axis)
 
-    def watch(self, output: Tensor, make: Maker) -> Tensor:
-        """Has terms be made of the gradient of an output."""
-
-        token = self.token
+    def watch(self, output: Tensor, make: Maker, given: Tensor | None = None) -> Tensor:
+        """Has terms be made of the gradient of an output, and of what a layer was given."""
+        token, version = self.token, -1 if given is None else given._version
 
         def hook(gradient: Tensor) -> None:
             if token is not self.token:
@@ -207,7 +235,13 @@ class Taps:
                     "it goes through the outputs of an earlier batch: call backward() for every batch before the next one is "
                     "taken from the loader, and detach what is kept",
                 )
-            self._receive(make, gradient.detach() if gradient.requires_grad else gradient)
+            if not self._pending:
+                self._receive_first()
+            self._pending.append(Seen(make, gradient.detach() if gradient.requires_grad else gradient, given, version))
+            if gradient.is_cuda:
+                key = stream_of(gradient.get_device())
+                if key not in self._streams:
+                    self._streams[key] = torch.cuda.current_stream(gradient.device)
 
         if output.requires_grad:
             output.register_hook(hook)
@@ -222,33 +256,31 @@ class Taps:
         shape = (self.rows, *(output.shape[1:] if output.shape[0] == 1 else output.shape))
         return output.expand(shape).clone()
 
-    def _receive(self, make: Maker, gradient: Tensor) -> None:
-        if not self._pending:
-            if self.on_backward is not None:
-                self.on_backward()
-            torch.autograd.Variable._execution_engine.queue_callback(self._finish)
-        self._pending.append((make, gradient))
-        if gradient.is_cuda:
-            key = stream_of(gradient.get_device())
-            if key not in self._streams:
-                self._streams[key] = torch.cuda.current_stream(gradient.device)
+    def _receive_first(self) -> None:
+        """Begins a backward pass."""
+        if self.on_backward is not None:
+            self.on_backward()
+        torch.autograd.Variable._execution_engine.queue_callback(self._finish)
 
     def _finish(self) -> None:
         pending, self._pending = self._pending, []
         streams, self._streams = self._streams, {}
-        if self.listener is None:
-            return
-        others = [(own, torch.cuda.current_stream(own.device)) for key, own in streams.items() if key != stream_of(key[0])]
-        for own, now in others:
-            now.wait_stream(own)
-        try:
-            # Norms and sums have all digits, also where backward() is called under autocast.
-            with torch.no_grad(), without_autocast(pending[0][1].device.type):
-                self.listener(gathered(pending))
-        finally:
-            # Memory that is let go here may be used anew on the stream that it came from.
+
+        def give(take: Taker) -> None:
+            others = [(own, torch.cuda.current_stream(own.device)) for key, own in streams.items() if key != stream_of(key[0])]
             for own, now in others:
-                own.wait_stream(now)
+                now.wait_stream(own)
+            try:
+                # Norms and sums have all digits, also where backward() or step() is called under autocast.
+                with torch.no_grad(), without_autocast(pending[0].gradient.device.type):
+                    take(gathered(pending))
+            finally:
+                # Memory that is let go here may be used anew on the stream that it came from.
+                for own, now in others:
+                    own.wait_stream(now)
+
+        if self.listener is not None:
+            self.listener(give)
 
     def drop(self) -> None:
         """Forgets what an interrupted backward pass left."""
@@ -281,10 +313,10 @@ class Taps:
             self.sizes = None
 
 
-def gathered(pending: Iterable[tuple[Maker, Tensor]]) -> list[tuple[Place, Term]]:
+def gathered(pending: Iterable[Seen]) -> list[tuple[Place, Term]]:
     """One term for every place that has any."""
     places: dict[tuple[int, int, int], tuple[Place, list[Term]]] = {}
-    found = [own for make, gradient in pending for own in make(gradient)]
+    found = [own for seen in pending for own in seen.terms()]
     if len({id(place[0]) for place, _ in found}) == len(found):
         return found
     for place, term in found:

@@ -43,7 +43,7 @@ def allowance(kind: torch.dtype, *counts: int) -> float:
 def product(left: Tensor, right: Tensor) -> Tensor:
     """A product of matrices, added up in pieces."""
     if left.shape[-1] <= PIECE:
-        return left @ right
+        return torch.bmm(left, right) if left.dim() == 3 else left @ right
     found = left[..., :PIECE] @ right[..., :PIECE, :]
     for start in range(PIECE, left.shape[-1], PIECE):
         found += left[..., start : start + PIECE] @ right[..., start : start + PIECE, :]
@@ -96,7 +96,7 @@ def add_product(left: Tensor, right: Tensor, into: Tensor, is_blank: bool = Fals
     if into.dtype != left.dtype:
         into.copy_(left @ right) if is_blank else into.add_(left @ right)
     elif is_blank:
-        torch.matmul(left, right, out=into)
+        (torch.mm if left.dim() == right.dim() == 2 else torch.matmul)(left, right, out=into)
     elif right.dim() == 1:
         into.addmv_(left, right)
     elif right.dim() == 2:
@@ -107,7 +107,8 @@ def add_product(left: Tensor, right: Tensor, into: Tensor, is_blank: bool = Fals
 
 def masked(values: Tensor, factors: Tensor) -> Tensor:
     """Every example times its factor."""
-    return values * factors.to(values.dtype).view(-1, *([1] * (values.dim() - 1)))
+    own = factors if factors.dtype == values.dtype else factors.to(values.dtype)
+    return values * own.view(-1, *([1] * (values.dim() - 1)))
 
 
 #: Sizes of the input, of the kernel, strides, padding, dilation, and sizes of the output: of heights and widths.
@@ -124,8 +125,9 @@ class Measures(Protocol):
         """Gradients that are written out, in single precision."""
 
     def places(self, a: Tensor, b: Tensor, hidden: float, rooms: tuple[float, float]) -> None:
-        """Sums of outer products: the products of their vectors at all pairs of places, (rows, sums, places, places); the share of the
-        product of both traces that rounding may hide, and what underflow may hide of each of these."""
+        """Sums of outer products: the products of their vectors at all pairs of places, (rows, places, places), or for several sums (rows,
+        sums, places, places); the share of the product of both traces that rounding may hide, and what underflow may hide of each of
+        these."""
 
     def table(self, pairs: Tensor, index: Tensor, hidden: float) -> None:
         """Rows of a table: the products of their gradients at all pairs of places, the rows' numbers, and the share of the trace that
@@ -134,14 +136,17 @@ class Measures(Protocol):
     def squares(self, squared: Tensor) -> None:
         """Gradients whose squared norms are known."""
 
-    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Tensor:
-        """The gradients of a convolution's weights, written out: (rows, size)."""
+    def written_out(self, kept: Kept) -> None:
+        """Gradients that the following write out."""
 
-    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Kept:
+        """The gradients of a convolution's weights, written out."""
+
+    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
         """The gradients of a normalization's weights and biases, written out. Of (rows, channels, ...) so many channels are normalized
         together. Without values, or without a bias, there is one of both."""
 
-    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Tensor, Tensor]:
+    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
         """The same where (..., numbers) are normalized place by place, around their mean or as they are."""
 
 
@@ -236,13 +241,27 @@ class Full(Term):
         return Full(cleared(self.gradients, bad))
 
 
+class Kept:
+    """Numbers of every example in a piece of memory that others share."""
+
+    __slots__ = ("_piece", "_start", "address", "rows", "width")
+
+    def __init__(self, piece: Tensor, start: int, rows: int, width: int) -> None:
+        self._piece, self._start, self.rows, self.width = piece, start, rows, width
+        self.address = piece.data_ptr() + start * piece.element_size()
+
+    def tensor(self) -> Tensor:
+        """The numbers, (rows, width)."""
+        return self._piece[self._start : self._start + self.rows * self.width].view(self.rows, self.width)
+
+
 class Written(Term):
     """Gradients that are written out by what measures them. Where nothing does, they are another term."""
 
-    def __init__(self, like: Tensor, write: Callable[[Measures], Tensor], make: Callable[[], Term]) -> None:
+    def __init__(self, like: Tensor, write: Callable[[Measures], Kept], make: Callable[[], Term]) -> None:
         self.rows, self._device = like.shape[0], like.device
         self._write, self._make = write, make
-        self.kept: Tensor | None = None
+        self.kept: Kept | None = None
         self._term: Term | None = None
 
     @property
@@ -253,7 +272,7 @@ class Written(Term):
     def term(self) -> Term:
         """The other term; that of what is written out, once it is."""
         if self._term is None:
-            self._term = self._make() if self.kept is None else Full(self.kept)
+            self._term = self._make() if self.kept is None else Full(self.kept.tensor())
         return self._term
 
     def squared(self) -> Tensor:
@@ -261,11 +280,7 @@ class Written(Term):
 
     def describe(self, measures: Measures) -> None:
         self.kept = self._write(measures)
-        measures.kept(self.kept)
-
-    @property
-    def written_out(self) -> Tensor | None:
-        return self.kept
+        measures.written_out(self.kept)
 
     def parts(self) -> Tensor:
         return self.term.parts()
@@ -287,11 +302,11 @@ class Written(Term):
 class Once:
     """What is written out once for several terms."""
 
-    def __init__(self, write: Callable[[Measures], tuple[Tensor, Tensor]]) -> None:
+    def __init__(self, write: Callable[[Measures], tuple[Kept, Kept]]) -> None:
         self._write = write
-        self._found: tuple[Tensor, Tensor] | None = None
+        self._found: tuple[Kept, Kept] | None = None
 
-    def __call__(self, measures: Measures) -> tuple[Tensor, Tensor]:
+    def __call__(self, measures: Measures) -> tuple[Kept, Kept]:
         if self._found is None:
             self._found = self._write(measures)
         return self._found
@@ -426,6 +441,8 @@ class Outer(Term):
     def _pairs(self, piece: slice | None = None) -> tuple[Tensor, Tensor]:
         """The products of the vectors at all pairs of positions, of some examples."""
         a, b = (self.a, self.b) if piece is None else (self.a[piece], self.b[piece])
+        if self.groups == 1:
+            a, b = a[:, 0], b[:, 0]
         return product(a, a.mT), product(b, b.mT)
 
     def _hidden(self) -> float:
@@ -443,9 +460,9 @@ class Outer(Term):
         found = []
         for start in range(0, self.rows, step):
             left, right = self._pairs(slice(start, start + step))
-            one, other = (own.diagonal(dim1=2, dim2=3).sum(2).add_(room) for own, room in zip((left, right), rooms, strict=True))
+            one, other = (own.diagonal(dim1=-2, dim2=-1).sum(-1).add_(room) for own, room in zip((left, right), rooms, strict=True))
             whole = total(left.mul_(right)).addcmul_(one, other, value=self._hidden()).to(left.dtype)
-            found.append(whole.view(-1) if self.groups == 1 else whole.sum(1))
+            found.append(whole if self.groups == 1 else whole.sum(1))
         return found[0] if len(found) == 1 else torch.cat(found)
 
     def _written(self, piece: slice) -> Tensor:

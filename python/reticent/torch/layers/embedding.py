@@ -42,6 +42,6 @@ def attach(taps: Taps, layer: nn.Embedding) -> None:
                 b = b.masked_fill((index == module.padding_idx)[:, :, None], 0)
             return [(whole(module.weight), Rows(index, b, module.num_embeddings))]
 
-        return taps.watch(output, make)
+        return taps.watch(output, make, given[0])
 
     taps.handles.append(layer.register_forward_hook(hook))

@@ -54,7 +54,7 @@ def tapped(
             found.append(((bias, start, end), Full(b[:, 0, 0]) if b.shape[2] == 1 else bias_of_sites(b)))
         return found
 
-    return taps.watch(output, make)
+    return taps.watch(output, make, values)
 
 
 def attach_transposed(taps: Taps, layer: Any) -> None:
@@ -78,6 +78,6 @@ def attach_transposed(taps: Taps, layer: Any) -> None:
                 found.append((whole(module.bias), Full(b.sum((1, 2)))))
             return found
 
-        return taps.watch(output, make)
+        return taps.watch(output, make, values)
 
     taps.handles.append(layer.register_forward_hook(hook))

@@ -144,7 +144,7 @@ class _Run:
                 found.append((whole(b_state), Full(b_hidden.sum((1, 2)))))
             return found
 
-        projected = taps.watch(projected, make)
+        projected = taps.watch(projected, make, values)
         with without_autocast(projected.device.type):
             if w_out is not None:
                 output, kept = self.shortened(projected, state, memory, w_state, w_out)

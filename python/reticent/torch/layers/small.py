@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..taps import Call
-from ..terms import KEPT, Full, Geometry, Measures, Once, Term, Written, is_launched
+from ..terms import KEPT, Full, Geometry, Kept, Measures, Once, Term, Written, is_launched
 
 #: Numbers of an example's padded input and of its gradient: what the kernel has room for.
 ROOM = 12000
@@ -84,7 +84,7 @@ def normalization(layer: Any, values: Tensor, b: Tensor, has_bias: bool) -> Once
         if values.numel() > MOST_SITES * width * values.shape[0]:
             return None
 
-        def sites(measures: Measures) -> tuple[Tensor, Tensor]:
+        def sites(measures: Measures) -> tuple[Kept, Kept]:
             shape = (values.shape[0], -1, width)
             return measures.sites(values.reshape(shape), b.reshape(shape), has_mean, eps, has_bias)
 
