@@ -113,7 +113,7 @@ class ConvGradients:
     ) -> None: ...
 
 _JobList: TypeAlias = Sequence[Sequence[int]]
-_Jobs: TypeAlias = tuple[tuple[_JobList, _JobList, _JobList], _JobList, _JobList, _JobList, int]
+_Jobs: TypeAlias = tuple[tuple[_JobList, _JobList, _JobList], _JobList, _JobList, int]
 
 @final
 class GpuSums:

@@ -85,14 +85,13 @@ impl GpuSums {
     }
 }
 
-/// Jobs as Python lists them: what is written out, kind by kind, measured, summed up row by row and as outer products; and how many rows
-/// there are.
+/// Jobs as Python lists them: what is written out, kind by kind, measured and summed up; and how many rows there are.
 #[derive(FromPyObject)]
-struct Lists([Vec<Job>; 3], Vec<Job>, Vec<Job>, Vec<Job>, usize);
+struct Lists([Vec<Job>; 3], Vec<Job>, Vec<Job>, usize);
 
 impl Lists {
     fn all(&self) -> Jobs<'_> {
-        let Self(written, measured, sums, products, rows) = self;
-        Jobs { written: written.each_ref().map(Vec::as_slice), measured, sums, products, rows: *rows }
+        let Self(written, measured, sums, rows) = self;
+        Jobs { written: written.each_ref().map(Vec::as_slice), measured, sums, rows: *rows }
     }
 }

@@ -93,8 +93,8 @@ class StandIn:
         numbers(weight, (rows, width), (width, 1))[:] = (found * slopes).sum(axis)
 
     def totals(self, stream: int, jobs: Any, groups: int, into: int) -> None:
-        written, measured, sums, products, rows = jobs
-        assert not len(sums) and not len(products)
+        written, measured, sums, rows = jobs
+        assert not len(sums)
         self.seen.add("totals")
         self._write(written, rows)
         found = numbers(into, (rows, groups), (groups, 1), ctypes.c_double)
@@ -103,7 +103,7 @@ class StandIn:
             found[:, job[1]] += self._measured(job, rows)
 
     def clip(self, stream: int, jobs: Any, bound: float, scale: float, into: int) -> None:
-        written, measured, _, _, rows = jobs
+        written, measured, _, rows = jobs
         assert all(job[1] == 0 for job in measured)
         self.seen.add("clip")
         self._write(written, rows)
@@ -119,15 +119,15 @@ class StandIn:
         return float(self.count)
 
     def add(self, stream: int, jobs: Any) -> None:
-        _, _, sums, products, rows = jobs
-        for job in sums:
+        _, _, sums, rows = jobs
+        for job in (own for own in sums if own[0] == 0):
             self.seen.add("sums")
             into = numbers(job[5], (job[4],), (1,))
             weights = numbers(job[8], (rows,), (job[9],))
             with np.errstate(all="ignore"):
                 weighted = np.where(weights[:, None] == 0, 0, weights[:, None] * numbers(job[2], (rows, job[4]), (job[3], 1)))
             into[:] = weighted.sum(0) + (into if job[1] else 0)
-        for job in products:
+        for job in (own for own in sums if own[0] == 1):
             self.seen.add("products")
             into = numbers(job[5], (job[11], job[4]), (job[4], 1))
             weights = numbers(job[8], (rows,), (job[9],))

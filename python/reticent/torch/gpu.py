@@ -20,6 +20,9 @@ from .terms import Geometry, Kept, Measures, Single, Term, Written
 #: Kinds of jobs that measure.
 _OUTER, _KEPT, _PLACES, _TABLE, _SQUARES = range(1, 6)
 
+#: Kinds of jobs that sum up.
+_ROWS, _PRODUCTS = range(2)
+
 #: Numbers of an example that are summed up together with those of other parameters.
 SMALL = 1 << 14
 
@@ -73,7 +76,7 @@ class Jobs(Measures):
             squared = torch.empty(self.rows, dtype=torch.float64, device=self.clipping.device)
             jobs, names = self._first
             own = [(job[0], 0, *job[2:]) for job in self.measured[jobs:]]
-            lists = (self.written, own, (), (), self.rows)
+            lists = (self.written, own, (), self.rows)
             self.clipping.native.totals(self.clipping.stream(), lists, 1, squared.data_ptr())
             self.written = ([], [], [])
             del self.measured[jobs:], self.held[names:]
@@ -176,7 +179,7 @@ class GpuClipping:
         """The squared norms of every example in every group, in double precision."""
         jobs = self._described(columns, rows)
         found = torch.empty(rows, len(columns), dtype=torch.float64, device=self.device)
-        self.native.totals(self.stream(), (jobs.written, jobs.measured, (), (), rows), len(columns), found.data_ptr())
+        self.native.totals(self.stream(), (jobs.written, jobs.measured, (), rows), len(columns), found.data_ptr())
         return found
 
     def clip(
@@ -188,7 +191,7 @@ class GpuClipping:
         found = torch.empty(rows + 1, dtype=torch.float32, device=self.device)
         factors, sums = found[:rows], Sums(rows, place_of)
         sums.take(column, factors)
-        self.native.clip(self.stream(), (jobs.written, jobs.measured, sums.sums, sums.products, rows), bound, scale, found.data_ptr())
+        self.native.clip(self.stream(), (jobs.written, jobs.measured, sums.jobs, rows), bound, scale, found.data_ptr())
         return factors, sums.left
 
     def zeros(self) -> float:
@@ -200,7 +203,7 @@ class GpuClipping:
         sums = Sums(factors.shape[0], place_of)
         for column, weights in zip(columns, factors.unbind(1), strict=True):
             sums.take(column, weights)
-        self.native.add(self.stream(), (((), (), ()), (), sums.sums, sums.products, sums.rows))
+        self.native.add(self.stream(), (((), (), ()), (), sums.jobs, sums.rows))
         return sums.left
 
 
@@ -209,8 +212,7 @@ class Sums:
 
     def __init__(self, rows: int, place_of: PlaceOf) -> None:
         self.rows, self.place_of = rows, place_of
-        self.sums: list[Job] = []
-        self.products: list[Job] = []
+        self.jobs: list[Job] = []
         self.left: list[tuple[Place, Term, Tensor]] = []
 
     def take(self, column: Column, factors: Tensor) -> None:
@@ -223,7 +225,7 @@ class Sums:
                 if self.rows * width * height <= PRODUCTS and self._is_named(a) and self._is_named(b):
                     into, is_added = self.place_of(place)
                     numbers = (b.data_ptr(), b.stride(0), address, step, 0, height)
-                    self.products.append((0, is_added, a.data_ptr(), a.stride(0), width, into, *numbers))
+                    self.jobs.append((_PRODUCTS, is_added, a.data_ptr(), a.stride(0), width, into, *numbers))
                     continue
             elif isinstance(term, Written) and term.kept is not None and term.kept.width <= SMALL:
                 self._sum(place, term.kept.address, term.kept.width, factors)
@@ -237,7 +239,7 @@ class Sums:
     def _sum(self, place: Place, address: int, width: int, factors: Tensor) -> None:
         """Sums up rows of numbers."""
         into, is_added = self.place_of(place)
-        self.sums.append((0, is_added, address, width, width, into, 0, 0, factors.data_ptr(), factors.stride(0), 0, 0))
+        self.jobs.append((_ROWS, is_added, address, width, width, into, 0, 0, factors.data_ptr(), factors.stride(0), 0, 0))
 
     @staticmethod
     def _is_named(values: Tensor) -> bool:

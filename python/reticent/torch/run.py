@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any
 
 import torch
@@ -23,6 +25,10 @@ from .sampling import Batch
 from .sums import GradientSum
 from .taps import Place, Taker, Taps
 from .terms import Term, is_launched
+
+
+#: The parameters and the layers of a layer.
+_PARTS = attrgetter("_parameters", "_modules")
 
 
 class Run:
@@ -77,6 +83,7 @@ class Run:
         self._divisor: float | None = None
         self._ahead: Future[None] | None = None
         self._drawer: ThreadPoolExecutor | None = None
+        self._layers = list(module.modules())
         self._structure = self._form()
         self._parameters = list(module.parameters())
         self._known = {id(own) for own in names}
@@ -97,16 +104,16 @@ class Run:
         layers: dict[str, int] = {}
         return {own: layers.setdefault(name.rpartition(".")[0], len(layers)) for own, name in self.names.items()}
 
-    def _form(self) -> list[tuple[nn.Module, list[tuple[str, Any]], list[tuple[str, Any]]]]:
-        """The parameters and layers of every layer, by name."""
-        return [(own, list(own._parameters.items()), list(own._modules.items())) for own in self.module.modules()]
+    def _form(self) -> tuple[list[int], list[str], list[Any]]:
+        """How many parameters and layers every layer has, their names, and what they are."""
+        own = list(chain.from_iterable(map(_PARTS, self._layers)))
+        return list(map(len, own)), list(chain.from_iterable(own)), list(chain.from_iterable(map(dict.values, own)))
 
     def _is_changed(self) -> bool:
         """Whether there are other layers and parameters than those that were made private."""
-        return any(
-            not _is_same(own._parameters, parameters) or not _is_same(own._modules, layers)
-            for own, parameters, layers in self._structure
-        )
+        counts, names, values = self._form()
+        known_counts, known_names, known = self._structure
+        return counts != known_counts or names != known_names or not all(map(is_, values, known))
 
     # Forward.
 
@@ -464,14 +471,6 @@ class Later:
         if self._number is self._pinned:
             self._event.synchronize()
         return float(self._number)
-
-
-def _is_same(now: dict[str, Any], before: list[tuple[str, Any]]) -> bool:
-    """Whether names and what they name are the same."""
-    if not now and not before:
-        return True
-    pairs = zip(now.items(), before, strict=False)
-    return len(now) == len(before) and all(name == known and own is other for (name, own), (known, other) in pairs)
 
 
 def _is_compiled() -> bool:

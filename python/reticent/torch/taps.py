@@ -228,7 +228,9 @@ class Taps:
         """Has terms be made of the gradient of an output, and of what a layer was given."""
         token, version = self.token, -1 if given is None else given._version
 
-        def hook(gradient: Tensor) -> None:
+        def hook(gradient: Tensor | None) -> None:
+            if gradient is None:
+                return
             if token is not self.token:
                 raise misuse(
                     "backward",
@@ -243,8 +245,10 @@ class Taps:
                 if key not in self._streams:
                     self._streams[key] = torch.cuda.current_stream(gradient.device)
 
-        if output.requires_grad:
-            output.register_hook(hook)
+        node = output.grad_fn
+        if node is not None:
+            place = output.output_nr
+            node.register_prehook(lambda gradients: hook(gradients[place]))
             return output
         if self._anchor is None or self._anchor.device != output.device:
             self._anchor = torch.zeros((), device=output.device, requires_grad=True)

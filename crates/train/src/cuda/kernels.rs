@@ -82,7 +82,6 @@ kernels! {
     GuestTotals "guest_totals"
     GuestFactors "guest_factors"
     GuestAdd "guest_add"
-    GuestProducts "guest_products"
     GuestConv "guest_conv"
     GuestChannels "guest_channels"
     GuestSites "guest_sites"

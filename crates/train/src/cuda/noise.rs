@@ -41,6 +41,21 @@ impl Cells {
         noise: &mut StepNoise,
         length: usize,
     ) -> Result<(), TrainError> {
+        let threads = drawing_threads(length);
+        self.drawn = Some(self.launch(run, noise, length, |run, arguments| {
+            run.each_beside(Kernel::NoiseDraw, threads, arguments)
+        })?);
+        Ok(())
+    }
+
+    /// Draws the noise of a step by a launch; for whom, and the step of its grid.
+    fn launch(
+        &mut self,
+        run: &mut Run,
+        noise: &mut StepNoise,
+        length: usize,
+        launch: impl FnOnce(&mut Run, &[Argument]) -> Result<(), TrainError>,
+    ) -> Result<(Ticket, f64), TrainError> {
         run.join()?;
         self.reserve(run, length)?;
         self.drawn = None;
@@ -54,12 +69,11 @@ impl Cells {
             arguments[1] = Argument::Long(given.length);
             arguments[2..10].iter_mut().zip(given.key).for_each(|(into, word)| *into = Word(*word));
             arguments[10] = Argument::Address(self.table.at());
-            let launched = run.each_beside(Kernel::NoiseDraw, drawing_threads(length), &arguments);
+            let launched = launch(run, &arguments);
             arguments[2..10].fill(Word(0));
             launched.map(|()| given.step)
         })??;
-        self.drawn = Some((ticket, step));
-        Ok(())
+        Ok((ticket, step))
     }
 
     /// Adds the noise of a step to a sum, and draws it first if that was not done.
@@ -74,12 +88,12 @@ impl Cells {
         let drawn = self.drawn.take().filter(|(ticket, _)| noise.ticket() == Some(*ticket));
         let step = match drawn {
             Some((_, step)) => step,
+            // Nothing runs beside it.
             None => {
-                self.draw(run, noise, length)?;
-                let Some((_, step)) = self.drawn.take() else {
-                    return Err(TrainError::Device("no noise was drawn".to_owned()));
-                };
-                step
+                let threads = device::threads(length);
+                let launch =
+                    |run: &mut Run, arguments: &[Argument]| run.each(Kernel::NoiseDraw, threads, arguments);
+                self.launch(run, noise, length, launch)?.1
             }
         };
         noise.use_ticket();

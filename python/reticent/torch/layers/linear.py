@@ -6,21 +6,28 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from ..taps import Call, Place, Taps, positions, whole
+from ..taps import Call, Hook, Place, Taps, nothing, positions, whole
 from ..terms import Full, Outer, Single, Term
 from .small import bias_of_sites
 
 
-def attach(taps: Taps, layer: nn.Linear) -> None:
-    """Taps a linear layer."""
+class _Linear(Hook):
+    """The hook of a linear layer."""
 
-    def hook(module: Any, given: tuple[Any, ...], output: Tensor) -> Tensor | None:
-        call = taps.begin(module, given[0])
+    def __init__(self, taps: Taps) -> None:
+        super().__init__(nothing)
+        self.taps = taps
+
+    def __call__(self, module: Any, given: tuple[Any, ...], output: Tensor) -> Tensor | None:  # type: ignore[override]
+        call = self.taps.begin(module, given[0])
         if call is None:
             return None
-        return tapped(taps, call, given[0], output, module.weight, module.bias)
+        return tapped(self.taps, call, given[0], output, module.weight, module.bias)
 
-    taps.handles.append(layer.register_forward_hook(hook))
+
+def attach(taps: Taps, layer: nn.Linear) -> None:
+    """Taps a linear layer."""
+    taps.handles.append(layer.register_forward_hook(_Linear(taps)))
 
 
 def tapped(

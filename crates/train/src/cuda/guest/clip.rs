@@ -18,7 +18,10 @@ const COLUMNS: usize = 4;
 const TILE: usize = 10;
 const HEIGHT: usize = 11;
 
-/// Columns and rows of a result that a thread of [`Kernel::GuestProducts`] computes.
+/// The first word of a job that sums rows up.
+const ROWS: u64 = 0;
+
+/// Columns and rows of a sum of outer products that a thread computes.
 const ACROSS: usize = 2;
 const HIGH: usize = 8;
 
@@ -32,10 +35,8 @@ pub struct Jobs<'a> {
     pub written: [&'a [Job]; 3],
     /// What is measured.
     pub measured: &'a [Job],
-    /// Rows that are summed up.
+    /// Rows, and outer products, that are summed up.
     pub sums: &'a [Job],
-    /// Outer products that are summed up.
-    pub products: &'a [Job],
     /// How many rows there are.
     pub rows: usize,
 }
@@ -93,40 +94,29 @@ impl Desk {
     }
 }
 
-/// Jobs with their first tiles, and how many tiles there are.
-fn tiled(jobs: &[Job], tiles_of: impl Fn(&Job) -> usize) -> (Vec<Job>, usize) {
-    let (mut own, mut tiles) = (jobs.to_vec(), 0);
-    for job in &mut own {
-        job[TILE] = tiles as u64;
-        tiles += tiles_of(job);
-    }
-    (own, tiles)
-}
-
-/// Jobs that sum up, with their tiles.
+/// Jobs that sum up, with their first tiles, and how many tiles there are.
 struct Sums {
-    sums: (Vec<Job>, usize),
-    products: (Vec<Job>, usize),
+    jobs: Vec<Job>,
+    tiles: usize,
 }
 
 impl Sums {
-    fn of(run: &Run, jobs: &Jobs<'_>) -> Self {
+    fn of(run: &Run, jobs: &[Job]) -> Self {
         let each = (run.threads() / SHARERS).max(1);
-        let columns = |job: &Job, each: usize| (job[COLUMNS] as usize).div_ceil(each);
-        let sums = tiled(jobs.sums, |job| columns(job, each));
-        let products = tiled(jobs.products, |job| {
-            columns(job, each * ACROSS) * (job[HEIGHT] as usize).div_ceil(SHARERS * HIGH)
-        });
-        Self { sums, products }
+        let (mut own, mut tiles) = (jobs.to_vec(), 0);
+        for job in &mut own {
+            job[TILE] = tiles as u64;
+            let (columns, height) = (job[COLUMNS] as usize, job[HEIGHT] as usize);
+            tiles += match job[0] {
+                ROWS => columns.div_ceil(each),
+                _ => columns.div_ceil(each * ACROSS) * height.div_ceil(SHARERS * HIGH),
+            };
+        }
+        Self { jobs: own, tiles }
     }
 
-    fn add(&self, run: &mut Run, rows: usize, laid: (Laid, Laid)) -> Result<(), TrainError> {
-        for (kernel, tiles, [table, count]) in
-            [(Kernel::GuestAdd, self.sums.1, laid.0), (Kernel::GuestProducts, self.products.1, laid.1)]
-        {
-            run.blocks(kernel, tiles, &[table, count, long(tiles), long(rows)])?;
-        }
-        Ok(())
+    fn add(&self, run: &mut Run, rows: usize, [table, count]: Laid) -> Result<(), TrainError> {
+        run.blocks(Kernel::GuestAdd, self.tiles, &[table, count, long(self.tiles), long(rows)])
     }
 }
 
@@ -183,10 +173,10 @@ impl GuestSums {
     ) -> Result<(), TrainError> {
         // SAFETY: the caller's.
         unsafe { self.run.follow(stream)? };
-        let own = Sums::of(&self.run, jobs);
+        let own = Sums::of(&self.run, jobs.sums);
         let [one, two, three] = jobs.written;
-        let lists = [one, two, three, jobs.measured, &own.sums.0, &own.products.0];
-        let [one, two, three, measured, sums, products] = self.desk.lay(&mut self.run, lists)?;
+        let lists = [one, two, three, jobs.measured, &own.jobs];
+        let [one, two, three, measured, sums] = self.desk.lay(&mut self.run, lists)?;
         self.desk.measure(&mut self.run, jobs, ([one, two, three], measured))?;
         let (rows, factors) = (jobs.rows, Address(into));
         let rule = [Argument::Double(bound), Argument::Double(scale), Argument::Address(factors)];
@@ -194,7 +184,7 @@ impl GuestSums {
         self.run.blocks(Kernel::GuestFactors, 1, &arguments)?;
         // SAFETY: the caller's: the number stands behind the factors.
         unsafe { self.run.tell(factors.after(rows))? };
-        own.add(&mut self.run, rows, (sums, products))
+        own.add(&mut self.run, rows, sums)
     }
 
     /// How many factors of the last [`clip`](Self::clip) are 0, when that is known.
@@ -218,8 +208,8 @@ impl GuestSums {
     pub unsafe fn add(&mut self, stream: u64, jobs: &Jobs<'_>) -> Result<(), TrainError> {
         // SAFETY: the caller's.
         unsafe { self.run.follow(stream)? };
-        let own = Sums::of(&self.run, jobs);
-        let [sums, products] = self.desk.lay(&mut self.run, [&own.sums.0, &own.products.0])?;
-        own.add(&mut self.run, jobs.rows, (sums, products))
+        let own = Sums::of(&self.run, jobs.sums);
+        let [sums] = self.desk.lay(&mut self.run, [&own.jobs])?;
+        own.add(&mut self.run, jobs.rows, sums)
     }
 }

@@ -13,8 +13,8 @@
 //
 // | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 |
 // |---|---|---|---|---|---|---|---|---|---|---|---|
-// | - | whether it is added to what is there | numbers | from row to row | columns | result | - | - | factors | from row to row | first tile | - |
-// | - | the same | input | from row to row | columns | result | gradient | from row to row | factors | from row to row | first tile | rows of the result |
+// | 0 rows | whether it is added to what is there | numbers | from row to row | columns | result | - | - | factors | from row to row | first tile | - |
+// | 1 outer products | the same | input | from row to row | columns | result | gradient | from row to row | factors | from row to row | first tile | rows of the result |
 //
 // and in jobs that write the gradients of a convolution out, where pairs are of heights, in the upper half, and widths:
 //
@@ -34,6 +34,7 @@
 #define GUEST_PLACES 3
 #define GUEST_TABLE 4
 #define GUEST_SQUARES 5
+#define GUEST_ROWS 0
 
 DEVICE double number_of(u64 word) {
     union {
@@ -130,34 +131,30 @@ COOPERATIVE(guest_factors, int count, const double *squares, i64 rows, double bo
     if (threadIdx.x == 0) factors[rows] = (float)zeros;
 }
 
-// Sums of rows times their factors; rows of factor 0 are left out, whatever they hold. Eight threads for each column.
-COOPERATIVE(guest_add, const u64 *jobs, int count, i64 tiles, i64 rows) {
-    SHARED float parts[256];
-    i64 each = blockDim.x / SHARERS, own = threadIdx.x % each, lane = threadIdx.x / each;
-    for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const u64 *job = jobs;
-        for (int k = 1; k < count && (i64)jobs[k * GUEST_WORDS + 10] <= tile; k++) job = jobs + k * GUEST_WORDS;
-        i64 column = (tile - (i64)job[10]) * each + own, step = (i64)job[3];
-        bool is_one = column < (i64)job[4];
-        const float *from = (const float *)job[2] + column;
-        const float *factors = (const float *)job[8];
-        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        for (i64 row = lane; is_one && row < rows; row += 4 * SHARERS)
-            for (int k = 0; k < 4; k++) {
-                i64 at = row + k * SHARERS;
-                float factor = at < rows ? factors[at * (i64)job[9]] : 0.0f;
-                if (factor != 0.0f) sums[k] += factor * from[at * step];
-            }
-        parts[threadIdx.x] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        __syncthreads();
-        if (lane == 0 && is_one) {
-            float sum = 0.0f;
-            for (i64 k = 0; k < SHARERS; k++) sum += parts[k * each + own];
-            float *into = (float *)job[5] + column;
-            *into = job[1] ? *into + sum : sum;
+// A tile of a sum of rows times their factors. Eight threads for each column.
+DEVICE void add_rows_of(const u64 *job, i64 tile, i64 rows) {
+    SHARED float parts[BLOCK];
+    i64 each = BLOCK / SHARERS, own = threadIdx.x % each, lane = threadIdx.x / each;
+    i64 column = tile * each + own, step = (i64)job[3];
+    bool is_one = column < (i64)job[4];
+    const float *from = (const float *)job[2] + column;
+    const float *factors = (const float *)job[8];
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (i64 row = lane; is_one && row < rows; row += 4 * SHARERS)
+        for (int k = 0; k < 4; k++) {
+            i64 at = row + k * SHARERS;
+            float factor = at < rows ? factors[at * (i64)job[9]] : 0.0f;
+            if (factor != 0.0f) sums[k] += factor * from[at * step];
         }
-        __syncthreads();
+    parts[threadIdx.x] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    __syncthreads();
+    if (lane == 0 && is_one) {
+        float sum = 0.0f;
+        for (i64 k = 0; k < SHARERS; k++) sum += parts[k * each + own];
+        float *into = (float *)job[5] + column;
+        *into = job[1] ? *into + sum : sum;
     }
+    __syncthreads();
 }
 
 // Tiles of outer products: eight rows by two columns for each thread.
@@ -167,53 +164,61 @@ COOPERATIVE(guest_add, const u64 *jobs, int count, i64 tiles, i64 rows) {
 #define WIDE_TILE (BLOCK / SHARERS * ACROSS)
 #define HIGH_TILE (SHARERS * HIGH)
 
-// Sums of outer products of gradients and inputs, times the factors of their rows; rows of factor 0 are left out, whatever they hold.
-COOPERATIVE(guest_products, const u64 *jobs, int count, i64 tiles, i64 rows) {
+// A tile of a sum of outer products of gradients and inputs, times the factors of their rows.
+DEVICE void add_products_of(const u64 *job, i64 own, i64 rows) {
     SHARED float inputs[DEPTH][WIDE_TILE], gradients[DEPTH][HIGH_TILE];
     int x = (int)threadIdx.x % (BLOCK / SHARERS), y = (int)threadIdx.x / (BLOCK / SHARERS);
+    i64 width = (i64)job[4], height = (i64)job[11], across = (width + WIDE_TILE - 1) / WIDE_TILE;
+    i64 top = own / across * HIGH_TILE, left = own % across * WIDE_TILE;
+    const float *a = (const float *)job[2], *g = (const float *)job[6], *factors = (const float *)job[8];
+    i64 apart = (i64)job[9], input_step = (i64)job[3], slope_step = (i64)job[7];
+    float sums[HIGH][ACROSS];
+    for (int i = 0; i < HIGH; i++)
+        for (int j = 0; j < ACROSS; j++) sums[i][j] = 0.0f;
+    for (i64 start = 0; start < rows; start += DEPTH) {
+#pragma unroll
+        for (int i = (int)threadIdx.x; i < DEPTH * WIDE_TILE; i += BLOCK) {
+            int k = i / WIDE_TILE, j = i % WIDE_TILE;
+            i64 row = start + k, column = left + j;
+            bool is_one = row < rows && column < width && factors[row * apart] != 0.0f;
+            inputs[k][j] = is_one ? a[row * input_step + column] : 0.0f;
+        }
+#pragma unroll
+        for (int i = (int)threadIdx.x; i < DEPTH * HIGH_TILE; i += BLOCK) {
+            int k = i / HIGH_TILE, j = i % HIGH_TILE;
+            i64 row = start + k, column = top + j;
+            float factor = row < rows && column < height ? factors[row * apart] : 0.0f;
+            gradients[k][j] = factor != 0.0f ? factor * g[row * slope_step + column] : 0.0f;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) {
+            float high_side[HIGH], wide_side[ACROSS];
+            for (int i = 0; i < HIGH; i++) high_side[i] = gradients[k][y * HIGH + i];
+            for (int j = 0; j < ACROSS; j++) wide_side[j] = inputs[k][x * ACROSS + j];
+            for (int i = 0; i < HIGH; i++)
+                for (int j = 0; j < ACROSS; j++) sums[i][j] += high_side[i] * wide_side[j];
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < HIGH; i++)
+        for (int j = 0; j < ACROSS; j++) {
+            i64 row = top + y * HIGH + i, column = left + x * ACROSS + j;
+            if (row >= height || column >= width) continue;
+            float *into = (float *)job[5] + row * width + column;
+            *into = job[1] ? *into + sums[i][j] : sums[i][j];
+        }
+}
+
+// Sums of rows, and of outer products, times factors; rows of factor 0 are left out, whatever they hold.
+COOPERATIVE(guest_add, const u64 *jobs, int count, i64 tiles, i64 rows) {
     for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const u64 *job = jobs;
         for (int k = 1; k < count && (i64)jobs[k * GUEST_WORDS + 10] <= tile; k++) job = jobs + k * GUEST_WORDS;
-        i64 width = (i64)job[4], height = (i64)job[11], across = (width + WIDE_TILE - 1) / WIDE_TILE, own = tile - (i64)job[10];
-        i64 top = own / across * HIGH_TILE, left = own % across * WIDE_TILE;
-        const float *a = (const float *)job[2], *g = (const float *)job[6], *factors = (const float *)job[8];
-        i64 apart = (i64)job[9], input_step = (i64)job[3], slope_step = (i64)job[7];
-        float sums[HIGH][ACROSS];
-        for (int i = 0; i < HIGH; i++)
-            for (int j = 0; j < ACROSS; j++) sums[i][j] = 0.0f;
-        for (i64 start = 0; start < rows; start += DEPTH) {
-#pragma unroll
-            for (int i = (int)threadIdx.x; i < DEPTH * WIDE_TILE; i += BLOCK) {
-                int k = i / WIDE_TILE, j = i % WIDE_TILE;
-                i64 row = start + k, column = left + j;
-                bool is_one = row < rows && column < width && factors[row * apart] != 0.0f;
-                inputs[k][j] = is_one ? a[row * input_step + column] : 0.0f;
-            }
-#pragma unroll
-            for (int i = (int)threadIdx.x; i < DEPTH * HIGH_TILE; i += BLOCK) {
-                int k = i / HIGH_TILE, j = i % HIGH_TILE;
-                i64 row = start + k, column = top + j;
-                float factor = row < rows && column < height ? factors[row * apart] : 0.0f;
-                gradients[k][j] = factor != 0.0f ? factor * g[row * slope_step + column] : 0.0f;
-            }
-            __syncthreads();
-#pragma unroll
-            for (int k = 0; k < DEPTH; k++) {
-                float high_side[HIGH], wide_side[ACROSS];
-                for (int i = 0; i < HIGH; i++) high_side[i] = gradients[k][y * HIGH + i];
-                for (int j = 0; j < ACROSS; j++) wide_side[j] = inputs[k][x * ACROSS + j];
-                for (int i = 0; i < HIGH; i++)
-                    for (int j = 0; j < ACROSS; j++) sums[i][j] += high_side[i] * wide_side[j];
-            }
-            __syncthreads();
-        }
-        for (int i = 0; i < HIGH; i++)
-            for (int j = 0; j < ACROSS; j++) {
-                i64 row = top + y * HIGH + i, column = left + x * ACROSS + j;
-                if (row >= height || column >= width) continue;
-                float *into = (float *)job[5] + row * width + column;
-                *into = job[1] ? *into + sums[i][j] : sums[i][j];
-            }
+        if (job[0] == GUEST_ROWS)
+            add_rows_of(job, tile - (i64)job[10], rows);
+        else
+            add_products_of(job, tile - (i64)job[10], rows);
     }
 }
 
