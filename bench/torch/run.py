@@ -9,7 +9,9 @@ module that `maturin develop --release` puts into `python/reticent`, and Opacus,
 
     pip install --no-deps --target target/torch-peers opacus
 
-puts where they can be carried from. There, from the root of the working tree:
+puts where they can be carried from. FastDP is not in the package index: where the folder `fastDP` of its repository
+(awslabs/fast-differential-privacy; measured were `privacy_engine.py` of 053a82df69e4 and the other files of 30f097a17781, without its
+accounting) is put beside it, it is timed as well. There, from the root of the working tree:
 
     PYTHONPATH=python:target/torch-peers python3 bench/torch/run.py --device cuda --out "$OUT/h200.json"
 
@@ -28,7 +30,9 @@ import contextlib
 import copy
 import datetime
 import gc
+import importlib
 import importlib.metadata
+import io
 import json
 import os
 import platform
@@ -46,7 +50,7 @@ from torch.utils.data import DataLoader, TensorDataset
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
 import harness  # noqa: E402
-from models import MODELS  # noqa: E402
+from models import MODELS, Transformer  # noqa: E402
 
 NORM, NOISE = 1.0, 1.0
 
@@ -117,22 +121,42 @@ def opacus(mode: str) -> Callable[..., Callable[[], None]]:
     return make
 
 
-def fastdp(model: nn.Module, x: Any, y: Any) -> Callable[[], None]:
-    from fastDP import PrivacyEngine
+def fastdp(with_origin: bool) -> Callable[..., Callable[[], None]]:
+    def make(model: nn.Module, x: Any, y: Any) -> Callable[[], None]:
+        from fastDP import PrivacyEngine
 
-    optimizer = torch.optim.SGD((own for own in model.parameters() if own.requires_grad), lr=1e-3)
-    engine = PrivacyEngine(
-        model, batch_size=len(x), sample_size=100 * len(x), epochs=1, noise_multiplier=NOISE, max_grad_norm=NORM,
-        clipping_fn="Abadi", clipping_mode="MixOpt", clipping_style="all-layer", loss_reduction="mean",
-    )  # fmt: skip
-    engine.attach(optimizer)
+        trained = {name: own for name, own in model.named_parameters() if own.requires_grad}
+        optimizer = torch.optim.SGD(trained.values(), lr=1e-3)
+        # It prints what it does.
+        with contextlib.redirect_stdout(io.StringIO()):
+            engine = PrivacyEngine(
+                model, batch_size=len(x), sample_size=100 * len(x), epochs=1, noise_multiplier=NOISE, max_grad_norm=NORM,
+                clipping_fn="Abadi", clipping_mode="MixOpt", clipping_style="all-layer", loss_reduction="mean",
+                origin_params=origins(model) if with_origin else None,
+            )  # fmt: skip
+            engine.attach(optimizer)
+        covered = {id(own) for _, layer in engine.named_layers for own in layer.parameters()}
+        missing = [name for name, own in trained.items() if id(own) not in covered]
+        if missing:
+            raise NotImplementedError(f"trains without {missing[0]} and {len(missing) - 1} others")
 
-    def step() -> None:
-        nn.functional.cross_entropy(model(x), y).backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        def step() -> None:
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            optimizer.zero_grad()
 
-    return step
+        return step
+
+    return make
+
+
+def origins(model: nn.Module) -> list[str]:
+    """The parameters that backpropagation of FastDP has to reach: with them it does not compute ordinary gradients of the others."""
+    if isinstance(model, nn.Sequential) and getattr(model[0], "bias", None) is not None:
+        return ["0.bias"]
+    if isinstance(model, Transformer) and model.words.weight.requires_grad:
+        return ["words", "places"]
+    raise NotImplementedError("no such parameters are known to give all gradients")
 
 
 WAYS: dict[str, Callable[..., Callable[[], None]]] = {
@@ -141,7 +165,8 @@ WAYS: dict[str, Callable[..., Callable[[], None]]] = {
     "opacus_hooks": opacus("hooks"),
     "opacus_ghost": opacus("ghost"),
     "opacus_functorch": opacus("functorch"),
-    "fastdp": fastdp,
+    "fastdp": fastdp(False),
+    "fastdp_origin": fastdp(True),
 }
 
 
@@ -186,18 +211,23 @@ def measure(name: str, device: str, ways: list[str], rounds: int, seconds: float
         try:
             alone("", trained)
             model = copy.deepcopy(first).to(device).train()
+            before = [(own, own.detach().clone()) for own in model.parameters() if own.requires_grad]
             step = WAYS[way](model, x, y)
             trained[way] = tracked()
             alone(way, trained)
             step()
+            # Opacus trains a copy.
+            if not way.startswith("opacus") and any(torch.equal(own, other) for own, other in before):
+                raise NotImplementedError("some weights do not move")
+            del before
             if device == "cuda":
                 gc.collect()
                 torch.cuda.synchronize()
                 torch.cuda.reset_peak_memory_stats()
-                before = torch.cuda.memory_allocated()
+                held = torch.cuda.memory_allocated()
                 step()
                 torch.cuda.synchronize()
-                peaks[way] = torch.cuda.max_memory_allocated() - before
+                peaks[way] = torch.cuda.max_memory_allocated() - held
             steps[way] = step
         except ImportError as error:
             found[way] = {"skipped": f"cannot be imported: {error}"}
@@ -250,10 +280,11 @@ def memory_of(name: str, way: str, threads: int, rows: int | None) -> float | No
 
 
 def version(name: str) -> str | None:
-    try:
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    with contextlib.suppress(ImportError):
+        return str(importlib.import_module(name).__version__)
+    return None
 
 
 def main() -> None:

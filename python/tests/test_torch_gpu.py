@@ -233,3 +233,24 @@ def test_inputs_that_are_changed_in_place_are_refused(waits, monkeypatch):
             loss.backward()
         optimizer.step()
     assert engine.own_run.sum.is_empty and engine.own_run._count()[0] == 0
+
+
+def test_inputs_may_be_changed_in_place_where_gradients_do_not_need_them():
+    """Biases alone, and inputs from inference mode."""
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3))
+    for own in (model[0].weight, model[2].weight):
+        own.requires_grad_(False)
+    optimizer = torch.optim.SGD([model[0].bias, model[2].bias], lr=0.1)
+    engine, model, _, _ = private(model, optimizer=optimizer)
+    x, y = data()[:4]
+    for change in (True, False):
+        engine.own_run.own_steps.sample()
+        engine.own_run.announce(Batch(4, None, 4, False, True, True))
+        with torch.inference_mode(not change):
+            given = x.clone()
+        loss = nn.functional.cross_entropy(model(given), y)
+        if change:
+            given.zero_()
+        loss.backward()
+        assert not engine.own_run.sum.is_empty

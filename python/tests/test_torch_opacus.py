@@ -132,7 +132,7 @@ def test_cifar10(examples, tmp_path, words):
         (folder / name).write_bytes(pickle.dumps(content))
     (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": [str(own) for own in range(10)]}))
     done = ran(
-        examples, "cifar10.py", tmp_path, "--data-root", "data", "--epochs", "1", "-b", "40", "-j", "0", "--checkpoint-file", "kept",
+        examples, "cifar10.py", tmp_path, "--data-root", "data", "--epochs", "1", "--batch-size", "40", "-j", "0", "--checkpoint-file", "kept",
         *words, before=ANY_IMAGES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

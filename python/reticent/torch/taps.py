@@ -41,7 +41,7 @@ class Seen:
 
     def terms(self) -> list[tuple[Place, Term]]:
         """The terms of the call."""
-        if self.given is not None and self.given._version != self.version:
+        if self.given is not None and not self.given.is_inference() and self.given._version != self.version:
             raise misuse(
                 "module",
                 f"the input of a layer, of shape {tuple(self.given.shape)}, was changed in place before the step, so gradients would not "
@@ -226,7 +226,8 @@ class Taps:
 
     def watch(self, output: Tensor, make: Maker, given: Tensor | None = None) -> Tensor:
         """Has terms be made of the gradient of an output, and of what a layer was given."""
-        token, version = self.token, -1 if given is None else given._version
+        # What was made in inference mode tells of no changes.
+        token, version = self.token, 0 if given is None or given.is_inference() else given._version
 
         def hook(gradient: Tensor | None) -> None:
             if gradient is None:
