@@ -8,7 +8,7 @@
 use crate::error::guarded;
 use pyo3::prelude::*;
 use reticent_curator::Refusal;
-use reticent_curator::train::{GuestSums, Job, Jobs, StepCourse};
+use reticent_curator::train::{GuestJob, GuestJobs, GuestSums, StepCourse};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What clips gradients and adds noise to their sums, vectors of one length on a GPU.
@@ -87,11 +87,11 @@ impl GpuSums {
 
 /// Jobs as Python lists them: what is written out, kind by kind, measured and summed up; and how many rows there are.
 #[derive(FromPyObject)]
-struct Lists([Vec<Job>; 3], Vec<Job>, Vec<Job>, usize);
+struct Lists([Vec<GuestJob>; 3], Vec<GuestJob>, Vec<GuestJob>, usize);
 
 impl Lists {
-    fn all(&self) -> Jobs<'_> {
+    fn all(&self) -> GuestJobs<'_> {
         let Self(written, measured, sums, rows) = self;
-        Jobs { written: written.each_ref().map(Vec::as_slice), measured, sums, rows: *rows }
+        GuestJobs { written: written.each_ref().map(Vec::as_slice), measured, sums, rows: *rows }
     }
 }

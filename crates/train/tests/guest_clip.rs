@@ -5,7 +5,7 @@
 
 use reticent_testkit::emulator::Emulator;
 use reticent_train::cuda::kernels::source;
-use reticent_train::cuda::{GuestSums, Job, Jobs};
+use reticent_train::cuda::{GuestJob, GuestJobs, GuestSums};
 
 const ROWS: usize = 11;
 
@@ -37,11 +37,11 @@ fn guest() -> GuestSums {
     GuestSums::on(Box::new(Emulator::new()), 1).unwrap()
 }
 
-fn measuring(measured: &[Job]) -> Jobs<'_> {
-    Jobs { measured, rows: ROWS, ..Jobs::default() }
+fn measuring(measured: &[GuestJob]) -> GuestJobs<'_> {
+    GuestJobs { measured, rows: ROWS, ..GuestJobs::default() }
 }
 
-fn totals(guest: &mut GuestSums, jobs: &[Job], groups: usize) -> Vec<f64> {
+fn totals(guest: &mut GuestSums, jobs: &[GuestJob], groups: usize) -> Vec<f64> {
     let mut found = vec![f64::NAN; ROWS * groups];
     // SAFETY: the jobs' numbers are the test's.
     unsafe { guest.totals(0, &measuring(jobs), groups, found.as_mut_ptr() as u64).unwrap() };
@@ -49,7 +49,7 @@ fn totals(guest: &mut GuestSums, jobs: &[Job], groups: usize) -> Vec<f64> {
 }
 
 /// Factors, and how many are 0.
-fn factors(guest: &mut GuestSums, jobs: &[Job], bound: f64, scale: f64) -> (Vec<f32>, f32) {
+fn factors(guest: &mut GuestSums, jobs: &[GuestJob], bound: f64, scale: f64) -> (Vec<f32>, f32) {
     let mut found = vec![f32::NAN; ROWS + 1];
     // SAFETY: the jobs' numbers are the test's.
     unsafe { guest.clip(0, &measuring(jobs), (bound, scale), found.as_mut_ptr() as u64).unwrap() };
@@ -73,7 +73,7 @@ impl Outer {
         Self { a: numbers(1, ROWS * Self::STEP), b: numbers(2, ROWS * Self::HEIGHT) }
     }
 
-    fn job(&self) -> Job {
+    fn job(&self) -> GuestJob {
         let (step, width, height) = (Self::STEP as u64, Self::WIDTH as u64, Self::HEIGHT as u64);
         [OUTER, 0, at(&self.a), step, width, at(&self.b), height, height, 0, 0, 0, 0]
     }
@@ -159,20 +159,20 @@ fn no_row_adds_more_than_the_bound() {
     }
     // A first column of another sum is added to, 300 others are written.
     let (mut sum, mut one) = (vec![f32::NAN; 300], vec![5.0f32]);
-    let job = |is_added, width, into: &mut [f32]| -> Job {
+    let job = |is_added, width, into: &mut [f32]| -> GuestJob {
         [0, is_added, at(&kept), 300, width, at(into), 0, 0, at(&own), 1, 0, 0]
     };
     let rows = [job(0, 300, &mut sum), job(1, 1, &mut one)];
     let (width, height) = (Outer::WIDTH, Outer::HEIGHT);
     let (mut products, mut more) = (vec![f32::NAN; width * height], vec![5.0f32; width * height]);
-    let job = |is_added, into: &mut [f32]| -> Job {
+    let job = |is_added, into: &mut [f32]| -> GuestJob {
         let [_, _, _, step, width, b, height, ..] = outer.job();
         [1, is_added, at(&outer.a), step, width, at(into), b, height, at(&own), 1, 0, height]
     };
     let sums = [rows[0], job(0, &mut products), rows[1], job(1, &mut more)];
     // SAFETY: the jobs' numbers are the test's.
     unsafe {
-        guest().add(0, &Jobs { sums: &sums, rows: ROWS, ..Jobs::default() }).unwrap();
+        guest().add(0, &GuestJobs { sums: &sums, rows: ROWS, ..GuestJobs::default() }).unwrap();
     }
     let rows: Vec<usize> = (0..ROWS).filter(|row| own[*row] != 0.0).collect();
     for column in 0..300 {
@@ -204,7 +204,7 @@ fn products_of_any_size_are_summed_up() {
     let job = [1, 0, at(&a), w, w, at(&found), at(&b), h, at(&factors), 1, 0, h];
     // SAFETY: the jobs' numbers are the test's.
     unsafe {
-        guest().add(0, &Jobs { sums: &[job], rows: MANY, ..Jobs::default() }).unwrap();
+        guest().add(0, &GuestJobs { sums: &[job], rows: MANY, ..GuestJobs::default() }).unwrap();
     }
     for (place, value) in found.iter_mut().enumerate() {
         let (i, j) = (place / width, place % width);
@@ -241,7 +241,8 @@ fn gradients_of_convolutions_are_written_out() {
         0,
     ];
     let measured = [[KEPT, 0, at(&found), size as u64, size as u64, 0, 0, 0, 0, 0, 0, 0]];
-    let jobs = Jobs { written: [&[job], &[], &[]], measured: &measured, rows: ROWS, ..Jobs::default() };
+    let jobs =
+        GuestJobs { written: [&[job], &[], &[]], measured: &measured, rows: ROWS, ..GuestJobs::default() };
     let mut squares = vec![f64::NAN; ROWS];
     // SAFETY: the jobs' numbers are the test's.
     unsafe { guest().totals(0, &jobs, 1, squares.as_mut_ptr() as u64).unwrap() };
@@ -306,8 +307,8 @@ fn gradients_of_normalizations_are_written_out() {
                 0,
             ];
             let list = [job];
-            let written: [&[Job]; 3] = if by_channel { [&[], &list, &[]] } else { [&[], &[], &list] };
-            let jobs = Jobs { written, rows: ROWS, ..Jobs::default() };
+            let written: [&[GuestJob]; 3] = if by_channel { [&[], &list, &[]] } else { [&[], &[], &list] };
+            let jobs = GuestJobs { written, rows: ROWS, ..GuestJobs::default() };
             let mut nothing = vec![f64::NAN; ROWS];
             // SAFETY: the jobs' numbers are the test's.
             unsafe { guest().totals(0, &jobs, 1, nothing.as_mut_ptr() as u64).unwrap() };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from operator import attrgetter, is_
@@ -264,7 +264,7 @@ class Run:
                     self._add(place, term.without(weights == 0) if has_zeros else term, weights)
 
     def _clipped(
-        self, columns: list[Column], batch: Batch, scale: float
+        self, columns: Sequence[Column], batch: Batch, scale: float
     ) -> tuple[list[tuple[Place, Term, Tensor]], Callable[[], float]]:
         """Adds gradients to the sum. Those that are left are given back with the factors of their examples, and what tells how many of these
         are 0: such gradients count for nothing, and may not be finite."""

@@ -84,7 +84,7 @@ pub use reader::token_kind;
 pub use request::{ClassNames, NoisyCount, OneOrMore, Train};
 pub use resume::{Resume, stop_cause};
 pub use reticent_data::text::TokenKind;
-pub use reticent_train::cuda::{GuestSums, Job, Jobs};
+pub use reticent_train::cuda::{GuestJob, GuestJobs, GuestSums};
 pub use reticent_train::graph::{Geometry, Window};
 pub use reticent_train::{
     Augmentation, ConvGradients, ConvLengths, ConvPass, CyclicBatches, Denoising, Device, NoiseLaw,

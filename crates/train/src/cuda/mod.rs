@@ -37,7 +37,7 @@ mod run;
 use crate::graph::Graph;
 use crate::{Description, Engine, Resources, TrainError};
 use engine::MachineEngine;
-pub use guest::{GuestSums, Job, Jobs};
+pub use guest::{GuestJob, GuestJobs, GuestSums};
 use machine::Machine;
 
 /// An engine for a described network on a machine.

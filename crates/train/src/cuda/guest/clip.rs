@@ -26,17 +26,17 @@ const ACROSS: usize = 2;
 const HIGH: usize = 8;
 
 /// One thing to write out, to measure or to sum up, as `kernels/guest.cu` says.
-pub type Job = [u64; WORDS];
+pub type GuestJob = [u64; WORDS];
 
 /// What becomes of the gradients of some rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Jobs<'a> {
+pub struct GuestJobs<'a> {
     /// Gradients that are written out before anything is measured: of convolutions, of channels, and of places.
-    pub written: [&'a [Job]; 3],
+    pub written: [&'a [GuestJob]; 3],
     /// What is measured.
-    pub measured: &'a [Job],
+    pub measured: &'a [GuestJob],
     /// Rows, and outer products, that are summed up.
-    pub sums: &'a [Job],
+    pub sums: &'a [GuestJob],
     /// How many rows there are.
     pub rows: usize,
 }
@@ -59,7 +59,11 @@ impl Desk {
     }
 
     /// Lays out jobs, list by list.
-    fn lay<const N: usize>(&mut self, run: &mut Run, lists: [&[Job]; N]) -> Result<[Laid; N], TrainError> {
+    fn lay<const N: usize>(
+        &mut self,
+        run: &mut Run,
+        lists: [&[GuestJob]; N],
+    ) -> Result<[Laid; N], TrainError> {
         let words = lists.iter().flat_map(|list| list.as_flattened());
         let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
         run.reserve(&mut self.jobs, bytes.len().next_power_of_two())?;
@@ -76,7 +80,7 @@ impl Desk {
     fn measure(
         &mut self,
         run: &mut Run,
-        jobs: &Jobs<'_>,
+        jobs: &GuestJobs<'_>,
         (written, measured): ([Laid; 3], Laid),
     ) -> Result<(), TrainError> {
         let kernels = [Kernel::GuestConv, Kernel::GuestChannels, Kernel::GuestSites];
@@ -96,12 +100,12 @@ impl Desk {
 
 /// Jobs that sum up, with their first tiles, and how many tiles there are.
 struct Sums {
-    jobs: Vec<Job>,
+    jobs: Vec<GuestJob>,
     tiles: usize,
 }
 
 impl Sums {
-    fn of(run: &Run, jobs: &[Job]) -> Self {
+    fn of(run: &Run, jobs: &[GuestJob]) -> Self {
         let each = (run.threads() / SHARERS).max(1);
         let (mut own, mut tiles) = (jobs.to_vec(), 0);
         for job in &mut own {
@@ -136,7 +140,7 @@ impl GuestSums {
     pub unsafe fn totals(
         &mut self,
         stream: u64,
-        jobs: &Jobs<'_>,
+        jobs: &GuestJobs<'_>,
         groups: usize,
         into: u64,
     ) -> Result<(), TrainError> {
@@ -167,7 +171,7 @@ impl GuestSums {
     pub unsafe fn clip(
         &mut self,
         stream: u64,
-        jobs: &Jobs<'_>,
+        jobs: &GuestJobs<'_>,
         (bound, scale): (f64, f64),
         into: u64,
     ) -> Result<(), TrainError> {
@@ -205,7 +209,7 @@ impl GuestSums {
     ///
     /// # Safety
     /// As [`totals`](Self::totals).
-    pub unsafe fn add(&mut self, stream: u64, jobs: &Jobs<'_>) -> Result<(), TrainError> {
+    pub unsafe fn add(&mut self, stream: u64, jobs: &GuestJobs<'_>) -> Result<(), TrainError> {
         // SAFETY: the caller's.
         unsafe { self.run.follow(stream)? };
         let own = Sums::of(&self.run, jobs.sums);

@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::TrainError;
 use crate::noise::StepNoise;
 use clip::Desk;
-pub use clip::{Job, Jobs};
+pub use clip::{GuestJob, GuestJobs};
 
 /// What clips gradients and adds noise to their sums, vectors of single-precision numbers in another framework's memory on a GPU.
 ///
