@@ -106,7 +106,7 @@ def test_products_may_be_let_go_at_any_time(most, monkeypatch):
     model, draw, _ = made("texts")
     other = copy.deepcopy(model)
     x, y = draw(ROWS), torch.arange(ROWS) % 2
-    engine, _, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()), max_grad_norm=0.3)
+    engine, _, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()), max_grad_norm=0.3, check=False)
     assert is_near(summed(engine, model, x, y), clipped_loop(other, x, y, 0.3))
     assert ("totals" in native.seen) == (most == 0)
 
@@ -165,21 +165,25 @@ def test_a_weight_that_is_left_out_is_noticed(monkeypatch):
     stand_in(monkeypatch)
     for name in ("kept", "written_out"):
         monkeypatch.setattr(module.Jobs, name, lambda self, gradients: None)
-    engine, _, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()), max_grad_norm=0.3)
+    engine, _, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()), max_grad_norm=0.3, check=False)
     longest = max(float(summed(engine, model, x[row : row + 1], y[row : row + 1]).norm()) for row in range(ROWS))
     assert longest > 0.31
 
 
-def waiting(monkeypatch):
-    """Gradients wait for the step, as those on a GPU do."""
-    from reticent.torch import run
+def waiting(monkeypatch, until="backward"):
+    """Gradients wait until backward() returns, as those on a GPU do; or, where somebody else replaced that function, for the step."""
+    from reticent.torch import run, settling
 
     monkeypatch.setattr(run, "is_launched", lambda device: True)
+    monkeypatch.setattr(torch.autograd, "backward", settling._plain)
+    if until == "step":
+        monkeypatch.setattr(run, "settle_after_backward", lambda: None)
 
 
-def test_gradients_that_wait_are_in_the_step(monkeypatch):
-    """Parts of a step, of which the last is added when the step is taken."""
-    waiting(monkeypatch)
+@pytest.mark.parametrize("until", ["backward", "step"])
+def test_gradients_that_wait_are_in_the_step(until, monkeypatch):
+    """Parts of a step."""
+    waiting(monkeypatch, until)
     torch.manual_seed(1)
     model = nn.Linear(6, 2)
     other = copy.deepcopy(model)
@@ -191,13 +195,69 @@ def test_gradients_that_wait_are_in_the_step(monkeypatch):
     for rows in (slice(0, 4), slice(4, 8)):
         run.announce(Batch(4, None, 8, False, rows.start == 0, rows.stop == 8))
         nn.functional.cross_entropy(model(x[rows]), y[rows], reduction="sum").backward()
-        assert run.sum.is_empty == (rows.start == 0)
         if rows.start == 0:
+            assert run.sum.is_empty == (until == "step")
             optimizer.step()
             assert not run.sum.is_empty
     # What a step does before it adds noise.
     run._check_ready(optimizer)
     assert is_near(present_sum(engine), clipped_loop(other, x, y, 0.3))
+
+
+class State(nn.Module):
+    """A recurrent layer that is given a state."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.start = nn.LSTM(5, 3, batch_first=True), torch.ones(1, 4, 3)
+
+    def forward(self, x):
+        rows = x.shape[0]
+        own = self.start if rows == 4 else torch.ones(1, rows, 3)
+        return self.layer(x[:, None].expand(-1, 4, -1), (own, torch.ones(1, rows, 3)))[0][:, -1]
+
+
+class Beside(nn.Module):
+    """A layer beside what its input is added to."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(5, 5)
+
+    def forward(self, x):
+        return self.layer(x.detach()) + x.view(x.shape[0], -1)
+
+
+@pytest.mark.parametrize("until", ["now", "backward", "step"])
+@pytest.mark.parametrize("case", ["input", "gradient", "gradient of the input", "state"])
+def test_what_a_loop_changes_after_backward_is_not_in_the_sum(case, until, monkeypatch):
+    """Where it could be, the step is refused."""
+    found = []
+    for changes in (False, True):
+        torch.manual_seed(1)
+        model = {"state": State, "gradient of the input": Beside}.get(case, lambda: nn.Linear(5, 3))()
+        if until != "now":
+            waiting(monkeypatch, until)
+        engine, model, optimizer, _ = private(model, loss_reduction="sum")
+        x = data()[:4][0].clone()
+        engine.own_run.own_steps.sample()
+        engine.own_run.announce(Batch(4, None, 4, False, True, True))
+        x.requires_grad_(case == "gradient of the input")
+        output = model(x)
+        gradient = torch.randn(output.shape)
+        output.backward(gradient)
+        changed = {"gradient": gradient, "gradient of the input": x.grad, "state": getattr(model, "start", None)}.get(case, x)
+        if changes:
+            with torch.no_grad():
+                changed.mul_(3.0)
+        if changes and until == "step":
+            with pytest.raises(RequestError, match="changed in place"):
+                optimizer.step()
+            assert engine.own_run._count()[0] == 0
+            return
+        engine.own_run.settle()
+        found.append(present_sum(engine))
+    assert torch.equal(*found)
 
 
 def test_gradients_that_wait_for_a_step_that_is_left_out_are_dropped(monkeypatch):
@@ -217,7 +277,7 @@ def test_gradients_that_wait_for_a_step_that_is_left_out_are_dropped(monkeypatch
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_inputs_that_are_changed_in_place_are_refused(waits, monkeypatch):
+def test_inputs_that_are_changed_before_backward_are_refused(waits, monkeypatch):
     if waits:
         waiting(monkeypatch)
     engine, model, optimizer, _ = private()
@@ -225,13 +285,9 @@ def test_inputs_that_are_changed_in_place_are_refused(waits, monkeypatch):
     engine.own_run.own_steps.sample()
     engine.own_run.announce(Batch(4, None, 4, False, True, True))
     loss = nn.functional.cross_entropy(model(x), y)
+    x.copy_(torch.randn(x.shape))
     with pytest.raises(RequestError, match="changed in place"):
-        if waits:
-            loss.backward()
-        x.copy_(torch.randn(x.shape))
-        if not waits:
-            loss.backward()
-        optimizer.step()
+        loss.backward()
     assert engine.own_run.sum.is_empty and engine.own_run._count()[0] == 0
 
 
@@ -254,3 +310,47 @@ def test_inputs_may_be_changed_in_place_where_gradients_do_not_need_them():
             given.zero_()
         loss.backward()
         assert not engine.own_run.sum.is_empty
+
+
+@pytest.mark.parametrize("clipping", ["flat", "per_layer", "automatic"])
+def test_a_factor_is_not_too_large_for_the_numbers_of_a_gradient(clipping, monkeypatch):
+    """An input near 0 and a gradient near the largest number."""
+    stand_in(monkeypatch)
+    torch.manual_seed(1)
+    model = nn.Linear(3, 1, bias=False)
+    dataset = TensorDataset(torch.randn(60, 3), torch.randn(60, 1))
+    engine, model, _, _ = private(model, dataset, clipping=clipping)
+    x, y = torch.randn(256, 3), torch.randn(256, 1)
+    x[0], y[0] = 1e-40, 3e38
+    engine.own_run.announce(Batch(256, None, 256, False, True, True))
+    nn.functional.mse_loss(model(x), y).backward()
+    assert bool(present_sum(engine).isfinite().all())
+
+
+def test_a_kernel_gets_only_convolutions_that_have_their_shapes():
+    """A hook that changes an output leaves its gradients to PyTorch."""
+    from reticent.torch.layers import small
+
+    layer = nn.Conv2d(2, 3, 3)
+    values, right = torch.randn(4, 2, 5, 5), torch.randn(4, 3, 3, 3)
+    kept, small.is_launched = small.is_launched, lambda device: True
+    try:
+        assert small.geometry_of(layer, values, right, 1) is not None
+        for wrong in (torch.randn(4, 3, 9, 9), torch.randn(4, 2, 3, 3)):
+            assert small.geometry_of(layer, values, wrong, 1) is None
+    finally:
+        small.is_launched = kept
+
+
+def test_kernels_that_measure_wrongly_are_noticed_before_the_first_step(monkeypatch):
+    """The check goes the way that trains."""
+    from reticent.errors import DataError
+
+    native = stand_in(monkeypatch)
+    own = native._measured
+    monkeypatch.setattr(native, "_measured", lambda job, rows: own(job, rows) * (0.5 if job[0] == 1 else 1.0))
+    model, draw, _ = made("images")
+    engine, model, _, _ = private(model, TensorDataset(draw(60), torch.zeros(60).long()))
+    engine.own_run.announce(Batch(ROWS, None, ROWS, False, True, True))
+    with pytest.raises(DataError, match="not seen example by example"):
+        model(draw(ROWS))

@@ -480,3 +480,39 @@ def test_gradients_of_gradients_are_refused():
     (slope,) = torch.autograd.grad(output.sum(), x, create_graph=True)
     with pytest.raises(RequestError, match="twice"):
         (nn.functional.cross_entropy(output, y) + slope.square().sum(1).mean()).backward()
+
+
+class Unlike(torch.optim.Optimizer):
+    """An optimizer that does not call the methods of its class when it is made."""
+
+    def __init__(self, parameters):
+        self.defaults, self.state = {}, {}
+        self.param_groups = [{"params": list(parameters)}]
+
+    def step(self):
+        pass
+
+
+def test_optimizers_that_are_made_in_their_own_way_are_found():
+    model, outside = nn.Linear(5, 3), nn.Linear(3, 3)
+    engine, model, optimizer, loader = private(model, epochs=50, batch_size=60, dataset=data(60))
+    kept, passes = [], 0
+    with pytest.raises(RequestError, match="not the private module's"):
+        for x, y in (batch for _ in range(20) for batch in loader):
+            nn.functional.cross_entropy(outside(model(x)), y).backward()
+            optimizer.step()
+            passes += 1
+            kept = kept or [Unlike(outside.parameters())]
+    assert 0 < passes < 16
+
+
+def test_modules_with_scripted_parts():
+    model = nn.Sequential(torch.jit.script(nn.Linear(5, 4).requires_grad_(False)), nn.Tanh(), nn.Linear(4, 3))
+    optimizer = torch.optim.SGD(model[2].parameters(), lr=0.1)
+    engine, model, optimizer, loader = private(model, optimizer=optimizer)
+    batch = next(iter(loader))
+    loss_of(model, batch[:2]).backward()
+    optimizer.step()
+    model.append(nn.Identity())
+    with pytest.raises(RequestError, match="changed after make_private"):
+        loss_of(model, next(iter(loader))[:2])

@@ -39,7 +39,7 @@ class StandIn:
             found = np.square(numbers(first, (rows, width), (step, 1)).astype(float)).sum(1)
             if kind == 1:
                 found = found + number(words[0])
-                found = found * np.square(numbers(second, (rows, second_width), (second_step, 1)).astype(float)).sum(1)
+                found = found * (np.square(numbers(second, (rows, second_width), (second_step, 1)).astype(float)).sum(1) + number(words[1]))
             return found
         size = step * step
         hidden = number(words[0])

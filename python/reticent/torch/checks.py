@@ -307,10 +307,10 @@ class _Check:
         kind = finest(run.sum.device)
         own_squared = {own: torch.zeros(3, dtype=kind, device=run.sum.device) for own in parameters}
         with torch.no_grad():
-            for place, term in found:
-                own_squared[place[0]] += term.squared().to(kind)
-                # What is left of the sum when that of the taps is taken away.
-                term.add(-weights, part(summed, place))
+            # What is left of the sum when that of the taps is taken away.
+            left = self.by_gpu(found, -weights, own_squared, summed)
+            for place, term, factors in left:
+                term.add(factors, part(summed, place))
         tolerance = self.tolerance
         for own, name in run.names.items():
             if not bool(torch.isfinite(squared[own]).all()):
@@ -330,6 +330,28 @@ class _Check:
                     name,
                     "its gradient is not seen example by example: use the parameter through its own layer, or freeze it",
                 )
+
+    def by_gpu(
+        self,
+        found: list[tuple[Place, Term]],
+        factors: Tensor,
+        squared: dict[nn.Parameter, Tensor],
+        summed: dict[nn.Parameter, Tensor],
+    ) -> list[tuple[Place, Term, Tensor]]:
+        """Measures gradients, and adds them to sums, in the way that trains. Those that are not added yet are given back."""
+        gpu = self.run.sum.clipping()
+        if gpu is None:
+            for place, term in found:
+                squared[place[0]] += term.squared().to(squared[place[0]].dtype)
+            return [(place, term, factors) for place, term in found]
+        columns: dict[nn.Parameter, list[tuple[Place, Term]]] = {}
+        for place, term in found:
+            columns.setdefault(place[0], []).append((place, term))
+        measured = gpu.squared(list(columns.values()), factors.shape[0])
+        for own, column in zip(columns, measured.unbind(1), strict=True):
+            squared[own] += column
+        each = factors.to(torch.float32).unsqueeze(1).expand(-1, len(columns)).contiguous()
+        return gpu.add(list(columns.values()), each, lambda place: (part(summed, place).data_ptr(), 1))
 
     @contextmanager
     def as_trained(self, is_tapped: bool) -> Iterator[None]:

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from .. import _native
+from . import refusals
 from .joint import Column
 from .taps import Place, stream_of
-from .terms import Geometry, Kept, Measures, Single, Term, Written
+from .terms import Geometry, Kept, Measures, Single, Term, Written, lost
 
 #: Kinds of jobs that measure.
 _OUTER, _KEPT, _PLACES, _TABLE, _SQUARES = range(1, 6)
@@ -28,6 +29,9 @@ SMALL = 1 << 14
 
 #: Products of numbers of a batch that are summed up together with those of other parameters: with more of them, a library is faster.
 PRODUCTS = 1 << 29
+
+#: Examples whose products are added up one after the other.
+MOST_ROWS = 1 << 12
 
 _WORD, _NUMBER = struct.Struct("<Q"), struct.Struct("<d")
 
@@ -91,7 +95,9 @@ class Jobs(Measures):
         return values.data_ptr(), values.stride(0), values.numel() // self.rows
 
     def outer(self, a: Tensor, b: Tensor) -> None:
-        self.measured.append((_OUTER, self.group, *self._named(a), *self._named(b), 0, 0, 0, 0))
+        # A gradient whose other factor is nearly 0 must not get a factor that is too large for its numbers.
+        floors = (_word(lost(a.dtype, a.shape[1])), _word(lost(b.dtype, b.shape[1])))
+        self.measured.append((_OUTER, self.group, *self._named(a), *self._named(b), *floors, 0, 0))
 
     def kept(self, gradients: Tensor) -> None:
         address, step, count = self._named(gradients)
@@ -172,6 +178,8 @@ class GpuClipping:
         for group, column in enumerate(columns):
             jobs.begin(group)
             for _, term in column:
+                if term.rows != rows:
+                    raise refusals.misuse("module", f"a layer has gradients of {term.rows} examples where the batch has {rows}")
                 term.describe(jobs)
         return jobs
 
@@ -222,7 +230,8 @@ class Sums:
             if isinstance(term, Single):
                 a, b = term.a, term.b
                 width, height = a.shape[1], b.shape[1]
-                if self.rows * width * height <= PRODUCTS and self._is_named(a) and self._is_named(b):
+                is_small = self.rows <= MOST_ROWS and self.rows * width * height <= PRODUCTS
+                if is_small and self._is_named(a) and self._is_named(b):
                     into, is_added = self.place_of(place)
                     numbers = (b.data_ptr(), b.stride(0), address, step, 0, height)
                     self.jobs.append((_PRODUCTS, is_added, a.data_ptr(), a.stride(0), width, into, *numbers))

@@ -42,8 +42,8 @@ class Outsiders:
     def __init__(self, own: Collection[nn.Parameter]) -> None:
         self.own = own
         self.optimizers: WeakSet[Optimizer] = WeakSet()
-        self.is_first = True
-        # Optimizers may be made, and copied, at any time. Those that come in another way are known from their first step on.
+        self.passes = 0
+        # Optimizers may be made, and copied, at any time. Those that come in another way are known from their first step on, or looked for.
         if Optimizer.__init__ is _plain:
             Optimizer.__init__ = _remembered  # type: ignore[method-assign]
         if Optimizer.__setstate__ is _plain_copy:
@@ -54,9 +54,11 @@ class Outsiders:
 
     def check(self) -> None:
         """Called within a backward pass of private data."""
-        if self.is_first:
-            # Older ones may have taken no step yet.
-            self.is_first = False
+        self.passes += 1
+        is_seen = Optimizer.__init__ is _remembered and Optimizer.__setstate__ is _remembered_copy
+        # Looking for others takes a moment, so it is done ever more rarely, at powers of 4, unless somebody else replaced what is called
+        # when one is made.
+        if not is_seen or (self.passes & (self.passes - 1) == 0 and self.passes.bit_length() % 2):
             kinds = {id(kind) for kind in _kinds(Optimizer)}
             self.optimizers.update(item for item in gc.get_objects() if id(type(item)) in kinds)
         for optimizer in (*self.optimizers, *_made):

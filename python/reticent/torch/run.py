@@ -23,6 +23,7 @@ from .layers import attach_all
 from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
+from .settling import settle_after_backward, waiting
 from .taps import Place, Taker, Taps
 from .terms import Term, is_launched
 
@@ -94,6 +95,8 @@ class Run:
             own._is_reticent = True  # type: ignore[attr-defined]
         self.taps.handles.append(module.register_forward_pre_hook(self.enter, with_kwargs=True, prepend=True))
         self.taps.seal()
+        if is_launched(self.sum.device):
+            settle_after_backward()
 
     def _groups(self) -> dict[nn.Parameter, int]:
         """The group of every parameter: all in one, those of a layer together, or each by itself."""
@@ -107,6 +110,8 @@ class Run:
     def _form(self) -> tuple[list[int], list[str], list[Any]]:
         """How many parameters and layers every layer has, their names, and what they are."""
         own = list(chain.from_iterable(map(_PARTS, self._layers)))
+        # Those of scripted layers are no dictionaries.
+        own = [parts if isinstance(parts, dict) else dict(parts.items()) for parts in own]
         return list(map(len, own)), list(chain.from_iterable(own)), list(chain.from_iterable(map(dict.values, own)))
 
     def _is_changed(self) -> bool:
@@ -196,8 +201,8 @@ class Run:
     # Backward.
 
     def collect(self, give: Callable[[Taker], None]) -> None:
-        """Takes the gradients of a backward pass. Those on a GPU are clipped and added to the sum when the step is taken: a thread of
-        PyTorch's own calls this, and the thread of the loop does it faster."""
+        """Takes the gradients of a backward pass. Those on a GPU are clipped and added to the sum when ``backward()`` returns, at the latest
+        when the step is taken: a thread of PyTorch's own calls this, and the thread of the loop does it faster."""
         batch = self.batch
         if batch is None:
             return
@@ -228,12 +233,14 @@ class Run:
 
         if is_launched(self.sum.device):
             self._waiting = add
+            waiting.add(self)
         else:
             add()
 
     def settle(self) -> None:
         """Adds gradients that wait for that."""
         add, self._waiting = self._waiting, None
+        waiting.discard(self)
         if add is not None:
             add()
 

@@ -32,22 +32,28 @@ Taker = Callable[[list[tuple[Place, Term]]], None]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of one call of a layer: what makes terms, the gradient of the output, and what they are made with, as it was."""
+    """What was seen of one call of a layer: what makes terms, the gradient of the output, and what else they are made with, with the versions
+    that these had."""
 
     make: Maker
     gradient: Tensor
-    given: Tensor | None
-    version: int
+    given: tuple[Tensor, ...]
+    versions: tuple[int, ...]
 
     def terms(self) -> list[tuple[Place, Term]]:
         """The terms of the call."""
-        if self.given is not None and not self.given.is_inference() and self.given._version != self.version:
+        if versions_of(*self.given, self.gradient) != self.versions:
             raise misuse(
                 "module",
-                f"the input of a layer, of shape {tuple(self.given.shape)}, was changed in place before the step, so gradients would not "
-                "be those of the batch: make a new tensor instead",
+                "the input of a layer, or a gradient, was changed in place before the sum was made, so it would not be that of the batch: "
+                "make a new tensor instead",
             )
         return self.make(self.gradient)
+
+
+def versions_of(*tensors: Tensor) -> tuple[int, ...]:
+    """How often tensors were changed in place. Those that were made in inference mode do not tell."""
+    return tuple(0 if own.is_inference() else own._version for own in tensors)
 
 
 def stream_of(index: int) -> tuple[int, int]:
@@ -224,10 +230,9 @@ class Taps:
             axis = None
         return Call(self.rows, axis)
 
-    def watch(self, output: Tensor, make: Maker, given: Tensor | None = None) -> Tensor:
+    def watch(self, output: Tensor, make: Maker, *given: Tensor) -> Tensor:
         """Has terms be made of the gradient of an output, and of what a layer was given."""
-        # What was made in inference mode tells of no changes.
-        token, version = self.token, 0 if given is None or given.is_inference() else given._version
+        token, versions = self.token, versions_of(*given)
 
         def hook(gradient: Tensor | None) -> None:
             if gradient is None:
@@ -240,7 +245,8 @@ class Taps:
                 )
             if not self._pending:
                 self._receive_first()
-            self._pending.append(Seen(make, gradient.detach() if gradient.requires_grad else gradient, given, version))
+            own = gradient.detach() if gradient.requires_grad else gradient
+            self._pending.append(Seen(make, own, given, (*versions, *versions_of(own))))
             if gradient.is_cuda:
                 key = stream_of(gradient.get_device())
                 if key not in self._streams:

@@ -123,7 +123,7 @@ def attach(taps: Taps, layer: Any) -> None:
                 found.append((whole(module.bias), _biases(b, each)))
             return found
 
-        return taps.watch(output, make, values if taps.is_trained(module.weight) else None)
+        return taps.watch(output, make, *([values] if taps.is_trained(module.weight) else []))
 
     taps.handles.append(layer.register_forward_hook(hook))
 
@@ -163,7 +163,7 @@ def attach_transposed(taps: Taps, layer: Any) -> None:
                 found.append((whole(module.bias), _biases(b, each)))
             return found
 
-        return taps.watch(output, make, values if taps.is_trained(module.weight) else None)
+        return taps.watch(output, make, *([values] if taps.is_trained(module.weight) else []))
 
     taps.handles.append(layer.register_forward_hook(hook))
 

@@ -61,7 +61,7 @@ def tapped(
             found.append(((bias, start, end), Full(b[:, 0, 0]) if b.shape[2] == 1 else bias_of_sites(b)))
         return found
 
-    return taps.watch(output, make, values if taps.is_trained(weight) else None)
+    return taps.watch(output, make, *([values] if taps.is_trained(weight) else []))
 
 
 def attach_transposed(taps: Taps, layer: Any) -> None:
@@ -85,6 +85,6 @@ def attach_transposed(taps: Taps, layer: Any) -> None:
                 found.append((whole(module.bias), Full(b.sum((1, 2)))))
             return found
 
-        return taps.watch(output, make, values if taps.is_trained(module.weight) else None)
+        return taps.watch(output, make, *([values] if taps.is_trained(module.weight) else []))
 
     taps.handles.append(layer.register_forward_hook(hook))

@@ -66,6 +66,6 @@ def attach(taps: Taps, layer: nn.Module) -> None:
                 found.append((whole(bias), biases() if terms is None else terms[1]))
             return found
 
-        return taps.watch(output, make, values if taps.is_trained(module.weight) else None)
+        return taps.watch(output, make, *([values] if taps.is_trained(module.weight) else []))
 
     taps.handles.append(layer.register_forward_hook(hook))

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from .. import refusals
-from ..taps import Place, Taps, whole, without_autocast
+from ..taps import Place, Taps, versions_of, whole, without_autocast
 from ..terms import Full, Outer, Term
 from . import fused
 from .cells import CELLS, GruCell, ShortenedLstm
@@ -128,6 +128,8 @@ class _Run:
 
         def make(gradient: Tensor) -> list[tuple[Place, Term]]:
             a = values.detach().transpose(0, 1).unsqueeze(1)
+            if versions_of(saved["output"]) != versions:
+                raise refusals.layer(taps.name(layer), "its output was changed in place, which its gradients are made of: make a new tensor")
             before = torch.cat([state.detach().unsqueeze(0), saved["output"][:-1]])
             if "projected" in saved:
                 saved["r"] = GruCell.reset(saved.pop("projected"), before, w_state, b_state)
@@ -144,7 +146,7 @@ class _Run:
                 found.append((whole(b_state), Full(b_hidden.sum((1, 2)))))
             return found
 
-        projected = taps.watch(projected, make, values)
+        projected = taps.watch(projected, make, values, state)
         with without_autocast(projected.device.type):
             if w_out is not None:
                 output, kept = self.shortened(projected, state, memory, w_state, w_out)
@@ -156,6 +158,7 @@ class _Run:
             else:
                 output, kept = cell.run(projected, state, memory, w_state, b_state, saved)
         saved["output"] = output.detach()
+        versions = versions_of(output)
         assert output.shape[1] == rows
         return output, kept
 

@@ -35,6 +35,10 @@ def geometry_of(module: Any, values: Tensor, b: Tensor, each: int) -> Geometry |
     if numbers > ROOM or not 0 < work <= MOST or rows * size > KEPT or outs * size == 0:
         return None
     kernel, stride, dilation = tuple(module.kernel_size), tuple(module.stride), tuple(module.dilation)
+    sides = zip((height, width), kernel, stride, (down, right), dilation, strict=True)
+    found = [(side + 2 * around - gap * (own - 1) - 1) // step + 1 for side, own, step, around, gap in sides]
+    if (channels, outs, *found) != (module.weight.shape[1], module.weight.shape[0], *b.shape[2:]):
+        return None
     return (height, width), kernel, stride, (down, right), dilation, (b.shape[2], b.shape[3])
 
 

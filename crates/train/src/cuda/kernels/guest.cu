@@ -3,7 +3,7 @@
 //
 // | kind | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
 // |---|---|---|---|---|---|---|---|---|---|---|
-// | 1 outer product | group | input | from row to row | numbers | gradient | from row to row | numbers | added to the input's square | - | - |
+// | 1 outer product | group | input | from row to row | numbers | gradient | from row to row | numbers | added to the input's square | added to the gradient's | - |
 // | 2 written out | group | gradient | from row to row | numbers | - | - | - | - | - | - |
 // | 3 sum of outer products | group | products of inputs | places | how many sums | products of gradients | - | - | hidden | added | added |
 // | 4 rows of a table | group | products of gradients | places | - | indices | from row to row | - | hidden | - | - |
@@ -88,7 +88,7 @@ COOPERATIVE(guest_measure, const u64 *jobs, int count, double *squares, i64 rows
         double square;
         if (job[0] == GUEST_OUTER) {
             square = row_square((const float *)job[2] + row * (i64)job[3], (i64)job[4]) + number_of(job[8]);
-            square *= row_square((const float *)job[5] + row * (i64)job[6], (i64)job[7]);
+            square *= row_square((const float *)job[5] + row * (i64)job[6], (i64)job[7]) + number_of(job[9]);
         } else if (job[0] == GUEST_KEPT) {
             square = row_square((const float *)job[2] + row * (i64)job[3], (i64)job[4]);
         } else if (job[0] == GUEST_PLACES) {
