@@ -15,8 +15,10 @@ from torch import Tensor
 from .. import _native
 from . import refusals
 from .joint import Column
+from .measures import Geometry, Kept, Measures
 from .taps import Place, stream_of
-from .terms import Geometry, Kept, Measures, Single, Term, Written, lost
+from .terms import Single, Term, lost
+from .written import Written
 
 #: Kinds of jobs that measure.
 _OUTER, _KEPT, _PLACES, _TABLE, _SQUARES = range(1, 6)
@@ -33,6 +35,12 @@ PRODUCTS = 1 << 29
 #: Examples whose products are added up one after the other.
 MOST_ROWS = 1 << 12
 
+#: Numbers of an example that are measured one after the other.
+LONG = 1 << 16
+
+#: Numbers of products of positions that wait to be measured, at most.
+WAITING = 3 << 22
+
 _WORD, _NUMBER = struct.Struct("<Q"), struct.Struct("<d")
 
 Job = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
@@ -45,13 +53,6 @@ def _word(number: float) -> int:
     """A number as the word that holds it."""
     found: int = _WORD.unpack(_NUMBER.pack(number))[0]
     return found
-
-
-#: Numbers of an example that are measured one after the other.
-LONG = 1 << 16
-
-#: Numbers of products of positions that wait to be measured, at most.
-WAITING = 3 << 22
 
 
 class Jobs(Measures):

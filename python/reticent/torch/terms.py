@@ -11,10 +11,11 @@ Gradients that are written out are measured as they are added.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import torch
 from torch import Tensor
+
+from .measures import Measures
 
 #: Numbers of single-example gradients that one parameter may keep in memory.
 KEPT = 1 << 28
@@ -111,45 +112,6 @@ def masked(values: Tensor, factors: Tensor) -> Tensor:
     return values * own.view(-1, *([1] * (values.dim() - 1)))
 
 
-#: Sizes of the input, of the kernel, strides, padding, dilation, and sizes of the output: of heights and widths.
-Geometry = tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
-
-
-class Measures(Protocol):
-    """What measures many gradients at once."""
-
-    def outer(self, a: Tensor, b: Tensor) -> None:
-        """Products of two vectors, (rows, numbers), in single precision."""
-
-    def kept(self, gradients: Tensor) -> None:
-        """Gradients that are written out, in single precision."""
-
-    def places(self, a: Tensor, b: Tensor, hidden: float, rooms: tuple[float, float]) -> None:
-        """Sums of outer products: the products of their vectors at all pairs of places, (rows, places, places), or for several sums (rows,
-        sums, places, places); the share of the product of both traces that rounding may hide, and what underflow may hide of each of
-        these."""
-
-    def table(self, pairs: Tensor, index: Tensor, hidden: float) -> None:
-        """Rows of a table: the products of their gradients at all pairs of places, the rows' numbers, and the share of the trace that
-        rounding may hide."""
-
-    def squares(self, squared: Tensor) -> None:
-        """Gradients whose squared norms are known."""
-
-    def written_out(self, kept: Kept) -> None:
-        """Gradients that the following write out."""
-
-    def convolved(self, values: Tensor, gradient: Tensor, geometry: Geometry, size: int) -> Kept:
-        """The gradients of a convolution's weights, written out."""
-
-    def channels(self, values: Tensor | None, gradient: Tensor, together: int, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
-        """The gradients of a normalization's weights and biases, written out. Of (rows, channels, ...) so many channels are normalized
-        together. Without values, or without a bias, there is one of both."""
-
-    def sites(self, values: Tensor | None, gradient: Tensor, has_mean: bool, eps: float, has_bias: bool) -> tuple[Kept, Kept]:
-        """The same where (..., numbers) are normalized place by place, around their mean or as they are."""
-
-
 class Term:
     """The gradient of one parameter for every example."""
 
@@ -239,77 +201,6 @@ class Full(Term):
 
     def without(self, bad: Tensor) -> Full:
         return Full(cleared(self.gradients, bad))
-
-
-class Kept:
-    """Numbers of every example in a piece of memory that others share."""
-
-    __slots__ = ("_piece", "_start", "address", "rows", "width")
-
-    def __init__(self, piece: Tensor, start: int, rows: int, width: int) -> None:
-        self._piece, self._start, self.rows, self.width = piece, start, rows, width
-        self.address = piece.data_ptr() + start * piece.element_size()
-
-    def tensor(self) -> Tensor:
-        """The numbers, (rows, width)."""
-        return self._piece[self._start : self._start + self.rows * self.width].view(self.rows, self.width)
-
-
-class Written(Term):
-    """Gradients that are written out by what measures them. Where nothing does, they are another term."""
-
-    def __init__(self, like: Tensor, write: Callable[[Measures], Kept], make: Callable[[], Term]) -> None:
-        self.rows, self._device = like.shape[0], like.device
-        self._write, self._make = write, make
-        self.kept: Kept | None = None
-        self._term: Term | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return self._device
-
-    @property
-    def term(self) -> Term:
-        """The other term; that of what is written out, once it is."""
-        if self._term is None:
-            self._term = self._make() if self.kept is None else Full(self.kept.tensor())
-        return self._term
-
-    def squared(self) -> Tensor:
-        return self.term.squared()
-
-    def describe(self, measures: Measures) -> None:
-        self.kept = self._write(measures)
-        measures.written_out(self.kept)
-
-    def parts(self) -> Tensor:
-        return self.term.parts()
-
-    def full(self) -> Tensor:
-        return self.term.full()
-
-    def add(self, factors: Tensor, into: Tensor) -> None:
-        self.term.add(factors, into)
-
-    def write(self, factors: Tensor, into: Tensor) -> None:
-        self.term.write(factors, into)
-
-    def without(self, bad: Tensor) -> Term:
-        # What was measured is what is added.
-        return self.term.without(bad)
-
-
-class Once:
-    """What is written out once for several terms."""
-
-    def __init__(self, write: Callable[[Measures], tuple[Kept, Kept]]) -> None:
-        self._write = write
-        self._found: tuple[Kept, Kept] | None = None
-
-    def __call__(self, measures: Measures) -> tuple[Kept, Kept]:
-        if self._found is None:
-            self._found = self._write(measures)
-        return self._found
 
 
 class Single(Term):

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..taps import Place, Taps, whole
-from ..terms import Full, Term, Written, wide
+from ..terms import Full, Term, wide
+from ..written import Written
 from . import small
 
 

@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..terms import FEW, KEPT, Measures, Term, cleared, is_launched, sum_of_squares
+from ..measures import Measures
+from ..terms import FEW, KEPT, Term, cleared, is_launched, sum_of_squares
 
 #: With fewer channels than these, patches cost less than products of thin matrices.
 CHANNELS = 64

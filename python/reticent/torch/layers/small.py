@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..measures import Geometry, Kept, Measures
 from ..taps import Call
-from ..terms import KEPT, Full, Geometry, Kept, Measures, Once, Term, Written, is_launched
+from ..terms import KEPT, Full, Term, is_launched
+from ..written import Once, Written
 
 #: Numbers of an example's padded input and of its gradient: what the kernel has room for.
 ROOM = 12000
