@@ -354,3 +354,22 @@ def test_kernels_that_measure_wrongly_are_noticed_before_the_first_step(monkeypa
     engine.own_run.announce(Batch(ROWS, None, ROWS, False, True, True))
     with pytest.raises(DataError, match="not seen example by example"):
         model(draw(ROWS))
+
+
+def test_a_thread_leaves_the_work_of_others_alone(monkeypatch):
+    """Another thread may be taking a step with its own module while this one ends a backward pass."""
+    from threading import Thread
+
+    waiting(monkeypatch)
+    engine, model, _, _ = private()
+    x, y = data()[:4]
+    engine.own_run.own_steps.sample()
+    engine.own_run.announce(Batch(4, None, 4, False, True, True))
+    loss = nn.functional.cross_entropy(model(x), y)
+    other = Thread(target=loss.backward)
+    other.start()
+    other.join()
+    # That thread did not call the module.
+    assert engine.own_run.sum.is_empty and engine.own_run._waiting is not None
+    engine.own_run.settle()
+    assert not engine.own_run.sum.is_empty

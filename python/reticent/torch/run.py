@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from operator import attrgetter, is_
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from .layers import attach_all
 from .outsiders import Outsiders
 from .sampling import Batch
 from .sums import GradientSum
-from .settling import settle_after_backward, waiting
+from .settling import settle_after_backward, wait_for
 from .taps import Place, Taker, Taps
 from .terms import Term, is_launched
 
@@ -66,6 +67,8 @@ class Run:
         #: Whether the batch before this one was given and not trained on, so that the loop may be reading ahead.
         self.is_ahead = False
         self.process = os.getpid()
+        #: The thread that called the module last.
+        self.thread = get_ident()
         #: Whether the check on made-up inputs is done.
         self.is_checked = True
         #: Whether there is no check, and only the layouts are to be found.
@@ -148,6 +151,7 @@ class Run:
     def enter(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before the module is called."""
         self.taps.start()
+        self.thread = get_ident()
         if self.batch is None or not self.taps.is_on:
             return
         if self._is_changed():
@@ -233,14 +237,13 @@ class Run:
 
         if is_launched(self.sum.device):
             self._waiting = add
-            waiting.add(self)
+            wait_for(self.thread, self)
         else:
             add()
 
     def settle(self) -> None:
         """Adds gradients that wait for that."""
         add, self._waiting = self._waiting, None
-        waiting.discard(self)
         if add is not None:
             add()
 
