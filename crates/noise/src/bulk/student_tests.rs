@@ -18,16 +18,18 @@ fn ahead(bulk: &BulkStudent, count: u64) -> NoiseAhead {
     NoiseAhead::new(bulk, &mut permit, &event).unwrap()
 }
 
-/// P(|T| ≤ x).
-fn within(freedom: u32, x: f64) -> f64 {
+/// P(|T| > x).
+fn beyond(freedom: u32, x: f64) -> f64 {
     let nu = f64::from(freedom);
-    1.0 - beta_inc(nu / 2.0, 0.5, nu / (nu + x * x))
+    beta_inc(nu / 2.0, 0.5, nu / (nu + x * x))
 }
 
-/// Seven standard errors of a share.
+/// So many, or so few, have a chance above 10⁻¹² when each is one with probability `share`.
 fn assert_share(found: usize, of: usize, share: f64, what: &str) {
-    let (found, n) = (found as f64 / of as f64, of as f64);
-    assert!((found - share).abs() < 7.0 * (share * (1.0 - share) / n).sqrt(), "{what}: {found} for {share}");
+    let (k, n) = (found as f64, of as f64);
+    let at_least = if found == 0 { 1.0 } else { beta_inc(k, n - k + 1.0, share) };
+    let at_most = if found == of { 1.0 } else { beta_inc(n - k, k + 1.0, 1.0 - share) };
+    assert!(at_least.min(at_most) > 1e-12, "{what}: {found} of {of} for {share}");
 }
 
 #[test]
@@ -49,8 +51,8 @@ fn noise_has_the_law_of_student_on_any_number_of_threads() {
             let sizes: Vec<f64> = values.iter().map(|v| (f64::from(*v) - 3.0) / bulk.scale()).collect();
             assert_share(sizes.iter().filter(|t| **t > 0.0).count(), LENGTH, 0.5, "sign");
             for x in [0.01, 0.3, 1.0, 2.0, 5.0, 20.0] {
-                let inside = sizes.iter().filter(|t| t.abs() <= x).count();
-                assert_share(inside, LENGTH, within(freedom, x), &format!("{freedom} degrees within {x}"));
+                let outside = sizes.iter().filter(|t| t.abs() > x).count();
+                assert_share(outside, LENGTH, beyond(freedom, x), &format!("{freedom} degrees beyond {x}"));
             }
         }
     }
