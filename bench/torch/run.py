@@ -19,8 +19,8 @@ Results are written after every model. `python3 bench/torch/page.py` writes the 
 
 One process times a model, in turns, so that all see the same machine. A step is forward, backward, noise and update of SGD on one batch
 that stays in memory; drawing the next sample is part of our step. Results are the best of the rounds, in milliseconds. Memory on a GPU
-is the most that tensors hold in a step more than before it. On a CPU it is the most that a process of its own holds in its first three
-steps more than before them (resident memory).
+is the most that tensors hold in a step more than before it. On a CPU it is the most that a process of its own holds in its first ten
+steps more than before them (resident memory), the median of three processes: between processes it differs by a tenth.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ import io
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import time
@@ -254,7 +255,7 @@ def resident(field: str) -> int:
 
 
 def remember(name: str, way: str, rows: int | None) -> None:
-    """Prints by how many KiB three steps raise the memory of this process."""
+    """Prints by how many KiB ten steps raise the memory of this process."""
     make, data, on_cpu, _ = MODELS[name]
     torch.manual_seed(0)
     model = make().train()
@@ -265,18 +266,20 @@ def remember(name: str, way: str, rows: int | None) -> None:
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    for _ in range(3):
+    for _ in range(10):
         step()
     print("peak", resident("VmHWM") - before)
 
 
 def memory_of(name: str, way: str, threads: int, rows: int | None) -> float | None:
-    """The memory of steps in a process of its own, in MiB."""
+    """The memory of steps in a process of its own, in MiB: the median of three."""
     command = [sys.executable, __file__, "--remember", name, way, "--threads", str(threads)]
     command += ["--rows", str(rows)] if rows else []
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300)
-    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("peak ")]
-    return int(found[0]) / 1024 if found else None
+    found = []
+    for _ in range(3):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300)
+        found += [int(line.split()[1]) / 1024 for line in done.stdout.splitlines() if line.startswith("peak ")]
+    return statistics.median(found) if len(found) == 3 else None
 
 
 def version(name: str) -> str | None:

@@ -19,7 +19,7 @@ from reticent.errors import BudgetError, DataError, InvalidValueError, RequestEr
 from reticent.torch import BatchMemoryManager, PrivacyEngine, fit, fix, problems  # noqa: E402
 from reticent.torch.clipping import Clipping  # noqa: E402
 from reticent.torch.sampling import Batch  # noqa: E402
-from torch import nn  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, WeightedRandomSampler  # noqa: E402
 
 
@@ -363,7 +363,7 @@ def test_gradients_are_let_go_with_the_optimizers():
     assert engine.run.sum._sum is None and held() is None
 
 
-@pytest.mark.parametrize("way", ["legacy", "backend"])
+@pytest.mark.parametrize("way", ["legacy", "matmul", "conv"])
 def test_norms_are_computed_in_full_precision_however_it_was_set(way):
     """In a process of its own: PyTorch's settings do not go back to what they were."""
     code = f"""
@@ -374,16 +374,35 @@ if {way == "legacy"}:
     torch.set_float32_matmul_precision("medium")
     state = torch.get_float32_matmul_precision
 else:
-    if not hasattr(torch.backends.mkldnn, "matmul"):
+    own = getattr(torch.backends.mkldnn, "{way}", None)
+    if own is None:
         raise SystemExit
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
-    state = lambda: torch.backends.mkldnn.matmul.fp32_precision
+    own.fp32_precision = "bf16"
+    state = lambda: own.fp32_precision
 before = state()
 with full_precision():
     inside = state()
 assert inside in ("highest", "ieee") and state() == before != inside, (before, inside, state())
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv2d_weight"])
+def test_products_of_fewer_digits_are_refused(name, monkeypatch):
+    """Settings of the environment can ask for them."""
+    from reticent.torch import sums
+
+    owner, attribute = (Tensor, "__matmul__") if name == "matmul" else (sums, "conv2d_weight")
+    plain = getattr(owner, attribute)
+
+    def rough(*args, **kwargs):
+        return plain(*(own.bfloat16().float() if isinstance(own, Tensor) else own for own in args), **kwargs)
+
+    model = nn.Linear(2, 2)
+    sums.GradientSum(list(model.parameters())).check_products()
+    monkeypatch.setattr(owner, attribute, rough)
+    with pytest.raises(RequestError, match="fewer digits"):
+        sums.GradientSum(list(model.parameters())).check_products()
 
 
 class Stream(IterableDataset):

@@ -295,6 +295,40 @@ def test_examples_that_are_not_numbers_are_left_out_of_convolutions(size, share,
     assert torch.allclose(into, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("options", [{}, {"groups": 2}, {"stride": 2}, {"padding": 1, "padding_mode": "circular"}])
+@pytest.mark.parametrize("kind", [nn.Conv1d, nn.Conv2d])
+def test_convolution_of_few_places_and_many_channels(kind, options):
+    """Norms come from products of positions."""
+    size = (4,) if kind is nn.Conv1d else (3, 4)
+    terms = compare_single(nn.Sequential(kind(64, 128, 3, **({"padding": 1} | options)), nn.Tanh()), (torch.randn(3, 64, *size),))
+    term = terms["0.weight"][0][1]
+    found, full = term.squared(), term.full().flatten(1).square().sum(1)
+    assert term.kept is None
+    assert (found >= full).all() and (found <= 1.01 * full).all()
+
+
+def test_sums_of_convolutions_that_are_not_kept_are_added_or_written(monkeypatch):
+    from reticent.torch.layers import sliding
+
+    monkeypatch.setattr(sliding, "SHARE", 0)
+    layer = nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2).float()
+    values, gradient = torch.randn(6, 4, 9, 8).float(), torch.randn(6, 6, 5, 4).float()
+    factors = torch.tensor([0.5, 0.0, -2.0]).float()
+    slope = gradient.view(3, 2, 6, 5, 4) * factors.view(3, 1, 1, 1, 1)
+    expected = torch.nn.grad.conv2d_weight(
+        values.double(), layer.weight.shape, slope.flatten(0, 1).double(), layer.stride, layer.padding, groups=2
+    )
+    for kind in (torch.float32, torch.float64):
+        term = sliding.Slides(layer).term(values, gradient, 2, lambda: None)
+        term.squared()
+        assert term.kept is None
+        into = torch.full(layer.weight.shape, float("nan"), dtype=kind).view(-1)
+        term.write(factors, into)
+        assert torch.allclose(into.double(), expected.view(-1), rtol=1e-5, atol=1e-4)
+        term.add(factors, into)
+        assert torch.allclose(into.double(), 2 * expected.view(-1), rtol=1e-5, atol=1e-4)
+
+
 def test_norms_of_convolutions_are_not_too_small_when_parts_cancel(monkeypatch):
     """Where gradients are not kept, a gradient that is clipped to 1 has parts of length 600 at most."""
     from reticent.torch.layers import sliding

@@ -494,27 +494,27 @@ class full_precision:
     """Products in full single precision while norms and sums are computed."""
 
     def __enter__(self) -> None:
-        self.by_backend: list[tuple[Any, str]] = []
+        own: Any = torch.backends
+        self.before, self.cudnn = "highest", False
         try:
-            self.before, self.cudnn = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+            self.before, self.cudnn = torch.get_float32_matmul_precision(), own.cudnn.allow_tf32
+            # Both say nothing of this one.
+            places = [getattr(own.mkldnn, "conv", None)]
         except RuntimeError:
             # PyTorch does not tell where it was set backend by backend.
-            own: Any = torch.backends
-            places = (own.cuda.matmul, own.cudnn.conv, own.cudnn.rnn, own.mkldnn.matmul, own.mkldnn.conv)
-            self.by_backend = [(place, place.fp32_precision) for place in places]
-            for place in places:
-                place.fp32_precision = "ieee"
-            return
+            places = [own.cuda.matmul, own.cudnn.conv, own.cudnn.rnn, own.mkldnn.matmul, own.mkldnn.conv]
         if self.before != "highest":
             torch.set_float32_matmul_precision("highest")
         if self.cudnn:
-            torch.backends.cudnn.allow_tf32 = False
+            own.cudnn.allow_tf32 = False
+        found = [(place, place.fp32_precision) for place in places if place is not None]
+        self.by_backend = [(place, precision) for place, precision in found if precision not in ("none", "ieee")]
+        for place, _ in self.by_backend:
+            place.fp32_precision = "ieee"
 
     def __exit__(self, *_: object) -> None:
-        if self.by_backend:
-            for place, precision in self.by_backend:
-                place.fp32_precision = precision
-            return
+        for place, precision in self.by_backend:
+            place.fp32_precision = precision
         if self.before != "highest":
             torch.set_float32_matmul_precision(self.before)
         if self.cudnn:

@@ -1,4 +1,5 @@
-//! Convolutions that another framework computes: norms and clipped sums of their weights' gradients, on the framework's memory.
+//! Convolutions that another framework computes: norms of their weights' gradients, and clipped sums of those that are kept, on the
+//! framework's memory.
 
 use super::kernel::product::{MatrixView, multiply};
 use super::kernel::vector::squared;
@@ -42,7 +43,6 @@ struct Room {
     planes: Vec<f32>,
     turned: Vec<f32>,
     columns: Vec<f32>,
-    scaled: Vec<f32>,
     one: Vec<f32>,
 }
 
@@ -153,51 +153,19 @@ impl ConvGradients {
     pub fn add_kept(&self, kept: &[f32], factors: &[f32], sum: &mut [f32], threads: usize) {
         let size = self.kept();
         assert_eq!(kept.len(), factors.len() * size, "what is kept of every unit");
-        self.summed(factors, sum, threads, |first, factors, total| {
-            add_kept(&kept[first * size..][..factors.len() * size], size, factors, total);
-        });
-    }
-
-    /// Adds the gradient of every unit to the sum, each multiplied by its factor. A factor of 0 adds nothing, whatever the unit holds.
-    ///
-    /// # Panics
-    /// If the lengths of the slices do not belong together.
-    pub fn add(&self, pass: ConvPass<'_>, factors: &[f32], sum: &mut [f32], threads: usize) {
-        assert_eq!(self.units(pass), Some(factors.len()), "one factor for every unit");
-        self.summed(factors, sum, threads, |first, factors, total| {
-            let mut room = self.room();
-            let mut scaled = std::mem::take(&mut room.scaled);
-            for (unit, factor) in factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
-                for (input, gradient) in self.examples(self.of(pass, first + unit, 1)) {
-                    for (scaled, value) in scaled.iter_mut().zip(gradient) {
-                        *scaled = factor * value;
-                    }
-                    self.write(input, &scaled, &mut room, total, true);
-                }
-            }
-        });
-    }
-
-    /// Sums in every thread's own memory, then into the sum, in the order of the threads.
-    fn summed(
-        &self,
-        factors: &[f32],
-        sum: &mut [f32],
-        threads: usize,
-        work: impl Fn(usize, &[f32], &mut [f32]) + Sync,
-    ) {
         assert_eq!(sum.len(), self.weights(), "the sum of a convolution's gradients");
         let share = factors.len().div_ceil(threads.max(1)).max(1);
-        let mut totals = vec![vec![0.0; self.kept()]; factors.len().div_ceil(share)];
+        // Every thread sums in memory of its own; its sums are added in the order of the threads.
+        let mut totals = vec![vec![0.0; size]; factors.len().div_ceil(share)];
         let last = totals.len().saturating_sub(1);
         std::thread::scope(|scope| {
-            for (index, (total, factors)) in totals.iter_mut().zip(factors.chunks(share)).enumerate() {
-                let work = &work;
-                let mut own = move || work(index * share, factors, total);
+            let shares = totals.iter_mut().zip(factors.chunks(share)).zip(kept.chunks(share * size));
+            for (index, ((total, factors), kept)) in shares.enumerate() {
+                let mut work = move || add_kept(kept, size, factors, total);
                 if index == last {
-                    own();
+                    work();
                 } else {
-                    scope.spawn(own);
+                    scope.spawn(work);
                 }
             }
         });
@@ -236,7 +204,6 @@ impl ConvGradients {
             planes,
             turned: vec![0.0; if self.is_unfolded { 0 } else { self.conv.places() * self.conv.padded() }],
             columns: vec![0.0; if self.is_unfolded { unfolded } else { 0 }],
-            scaled: vec![0.0; self.conv.output()],
             one: vec![0.0; self.kept()],
         }
     }
@@ -360,19 +327,13 @@ mod tests {
                 assert!((squares[unit] - square).abs() <= 1e-5 * square, "{geometry:?}");
                 assert!(with_kept || parts[unit].powi(2) >= square, "{geometry:?}");
             }
-            let mut sum = vec![1.0f32; gradients.weights()];
-            if with_kept {
-                kept[gradients.kept()] = f32::NAN;
-                gradients.add_kept(&kept, &factors, &mut sum, threads);
-            } else {
-                let mut spoilt = input.clone();
-                spoilt[each * image] = f32::NAN;
-                gradients.add(ConvPass { input: &spoilt, ..pass }, &factors, &mut sum, threads);
-            }
-            for (place, value) in sum.iter().enumerate() {
-                let wanted = 1.0 + 0.5 * expected[0][place] - 2.0 * expected[2][place];
-                assert!((f64::from(*value) - wanted).abs() <= 1e-4, "{geometry:?} {value} {wanted}");
-            }
+        }
+        let mut sum = vec![1.0f32; gradients.weights()];
+        kept[gradients.kept()] = f32::NAN;
+        gradients.add_kept(&kept, &factors, &mut sum, threads);
+        for (place, value) in sum.iter().enumerate() {
+            let wanted = 1.0 + 0.5 * expected[0][place] - 2.0 * expected[2][place];
+            assert!((f64::from(*value) - wanted).abs() <= 1e-4, "{geometry:?} {value} {wanted}");
         }
     }
 
