@@ -74,7 +74,6 @@ def test_lightning_takes_private_steps(lightning, has_forward):
 @pytest.mark.parametrize(
     "options, text",
     [
-        ({"accumulate_grad_batches": 2}, "accumulate_grad_batches"),
         ({"gradient_clip_val": 1.0}, "max_grad_norm"),
         ({"precision": "16-true"}, "precision"),
         ({"overfit_batches": 2}, "overfit_batches"),
@@ -84,6 +83,27 @@ def test_lightning_takes_private_steps(lightning, has_forward):
 def test_lightning_settings_that_break_privacy_are_refused(lightning, options, text):
     with pytest.raises(RequestError, match=text):
         fitted(lightning, classifier(lightning), **options)
+
+
+@pytest.mark.parametrize("has_forward", [True, False])
+def test_lightning_accumulates_within_private_steps(lightning, has_forward):
+    module, sizes = classifier(lightning, has_forward), []
+    module.net.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])) if module.trainer.training else None)
+    before = module.net[0].weight.clone()
+    private = fitted(lightning, module, DataLoader(data(), batch_size=4), accumulate_grad_batches=5)
+    engine = private.engine
+    # 40 examples in steps of 20, twice.
+    assert engine.steps == 4 and engine.steps_left == 0 and not torch.equal(before, module.net[0].weight)
+    assert engine.own_run.standing()["expected_batch"] == 20 and max(sizes) <= 4 and len(sizes) > 4
+    assert "training_step" not in vars(module) and module.trainer.accumulate_grad_batches == 5
+
+
+def test_lightning_asks_for_a_loss_of_every_part(lightning):
+    module = classifier(lightning)
+    module.__class__.training_step = lambda self, batch, place: None
+    with pytest.raises(RequestError, match="no loss for a part"):
+        fitted(lightning, module, DataLoader(data(), batch_size=4), accumulate_grad_batches=5)
+    assert "training_step" not in vars(module)
 
 
 def test_lightning_stops_when_a_step_is_not_private(lightning):
@@ -126,8 +146,8 @@ def trainer(transformers, folder, make=None, language=False, **options):
     from test_torch_transformers import bert, rows
 
     arguments = transformers.TrainingArguments(
-        output_dir=str(folder), per_device_train_batch_size=10, report_to=[], use_cpu=True, disable_tqdm=True,
-        **{"save_strategy": "no", "num_train_epochs": 2, "logging_steps": 1, **options},
+        output_dir=str(folder), report_to=[], use_cpu=True, disable_tqdm=True,
+        **{"save_strategy": "no", "num_train_epochs": 2, "logging_steps": 1, "per_device_train_batch_size": 10, **options},
     )  # fmt: skip
     more = {}
     if language:
@@ -151,10 +171,80 @@ def test_transformers_takes_private_steps(transformers, tmp_path):
     assert not any("loss" in key for entry in own.state.log_history for key in entry)
 
 
+@pytest.mark.parametrize("language", [False, True])
+def test_transformers_accumulates_within_private_steps(transformers, tmp_path, language):
+    from reticent.torch.transformers import make_private_trainer
+    from test_torch_transformers import bert, gpt2
+
+    own = trainer(transformers, tmp_path, gpt2 if language else bert, language, per_device_train_batch_size=3, gradient_accumulation_steps=5)
+    count, sizes = len(own.train_dataset), []
+    engine = make_private_trainer(own, noise_multiplier=1.0, max_grad_norm=1.0, log_training_loss=True)
+    own.model.register_forward_pre_hook(lambda _, given, named: sizes.append(len(named["input_ids"])), with_kwargs=True)
+    own.train()
+    assert engine.own_run.standing()["expected_batch"] == 15
+    assert engine.steps == own.state.global_step == 2 * -(-count // 15) and engine.steps_left == 0
+    assert max(sizes) <= 3 and len(sizes) > engine.steps
+    losses = [entry["loss"] for entry in own.state.log_history if "loss" in entry]
+    assert len(losses) == engine.steps and all(0 < loss < 10 for loss in losses)
+
+
+@pytest.mark.parametrize("by_unit", [False, True])
+def test_the_sum_of_parts_is_that_of_the_batch(by_unit):
+    from reticent.torch.parts import parts_of
+    from reticent.torch.sampling import Batch
+    from test_torch_engine import clipped_loop, network, present_sum, private
+    from test_torch_engine import data as examples
+
+    units = {"units": [row // 3 for row in range(60)], "unit": "user"} if by_unit else {}
+    model, other = network(), network()
+    engine, _, _, _ = private(model, **units)
+    x, y = examples()[:9]
+    unit = torch.arange(9) // 3 if by_unit else None
+    run, seen = engine.run, []
+    run.announce(Batch(9, unit, 3 if by_unit else 9, False, True, True))
+    for (inputs, labels, name, same), rows in parts_of(run, [x, y, "text", torch.zeros(2)], 4):
+        assert (rows, name, len(same)) == (len(inputs), "text", 2)
+        seen.append(rows)
+        nn.functional.cross_entropy(model(inputs), labels).backward()
+    assert seen == ([3, 3, 3] if by_unit else [4, 4, 1]) and run.batch.is_last
+    assert torch.allclose(present_sum(engine), clipped_loop(other, x, y, 1.0, unit), atol=1e-5)
+
+
+def test_a_part_that_is_left_out_is_refused():
+    from reticent.torch.parts import parts_of
+    from reticent.torch.sampling import Batch
+    from test_torch_engine import data as examples
+    from test_torch_engine import network, private
+
+    model = network()
+    engine, _, optimizer, _ = private(model)
+    x, y = examples()[:9]
+    engine.run.announce(Batch(9, None, 9, False, True, True))
+    parts = parts_of(engine.run, (x, y), 4)
+    next(parts)
+    (inputs, labels), _ = next(parts)
+    with pytest.raises(RequestError, match="not trained on"):
+        model(inputs)
+    next(parts)
+    with pytest.raises(RequestError, match="backward"):
+        optimizer.step()
+
+
+def test_batches_are_cut_row_by_row():
+    from collections import OrderedDict, namedtuple
+
+    from reticent.torch.parts import cut
+
+    Pair = namedtuple("Pair", "a, b")
+    rows = torch.arange(6).view(3, 2)
+    found = cut(OrderedDict(x=rows, names=["a", "b", "c"], pair=Pair(rows, None), one=torch.tensor(1.0)), 3, slice(1, 3))
+    assert type(found) is OrderedDict and found["names"] == ["b", "c"] and type(found["pair"]) is Pair
+    assert torch.equal(found["x"], rows[1:]) and torch.equal(found["pair"].a, rows[1:]) and found["one"].dim() == 0
+
+
 @pytest.mark.parametrize(
     "options, text",
     [
-        ({"gradient_accumulation_steps": 2}, "gradient_accumulation_steps"),
         ({"label_smoothing_factor": 0.1}, "label_smoothing_factor"),
         ({"auto_find_batch_size": True}, "auto_find_batch_size"),
         ({"torch_compile": True}, "torch_compile"),

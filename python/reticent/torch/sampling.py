@@ -60,7 +60,7 @@ class PoissonBatches(Sampler[list[int]]):
         is_first = True
         for drawn in self._drawn():
             is_first = False
-            for batch, examples in self._parts(*drawn):
+            for batch, examples in self.parts(*drawn):
                 queue.append(batch)
                 yield examples
         if is_first:
@@ -74,7 +74,8 @@ class PoissonBatches(Sampler[list[int]]):
                 return
             yield drawn
 
-    def _parts(self, examples: Any, ends: Any) -> Iterator[tuple[Batch, list[int]]]:
+    def parts(self, examples: Any, ends: Any) -> Iterator[tuple[Batch, list[int]]]:
+        """The parts of a step with these examples, whose units end there."""
         cuts, count = self._share(ends)
         for place in range(count):
             is_first, is_last = place == 0, place + 1 == count
@@ -288,17 +289,12 @@ def _rows(loader: DataLoader[Any], examples: list[Any]) -> list[Tensor]:
     return [item for item in found if isinstance(item, Tensor) and item.dim() and item.shape[0] == len(examples)]
 
 
-def private_loader(
-    loader: DataLoader[Any], batches: PoissonBatches, listener: Listener
-) -> PrivateLoader:
-    """The loader with Poisson samples for batches; workers and the rest stay as they are."""
-    plain = loader.collate_fn
-    blank = blank_like(plain([loader.dataset[0]]))
+def options_of(loader: DataLoader[Any]) -> dict[str, Any]:
+    """What a loader with other batches has in common with this one."""
     options: dict[str, Any] = {
         "dataset": loader.dataset,
-        "batch_sampler": batches,
         "num_workers": loader.num_workers,
-        "collate_fn": Collate(plain, blank),
+        "collate_fn": loader.collate_fn,
         "pin_memory": loader.pin_memory,
         "timeout": loader.timeout,
         "worker_init_fn": loader.worker_init_fn,
@@ -308,4 +304,13 @@ def private_loader(
     }
     if loader.num_workers:
         options["prefetch_factor"] = loader.prefetch_factor
-    return PrivateLoader(listener, **options)
+    return options
+
+
+def private_loader(
+    loader: DataLoader[Any], batches: PoissonBatches, listener: Listener
+) -> PrivateLoader:
+    """The loader with Poisson samples for batches; workers and the rest stay as they are."""
+    plain = loader.collate_fn
+    blank = blank_like(plain([loader.dataset[0]]))
+    return PrivateLoader(listener, **{**options_of(loader), "batch_sampler": batches, "collate_fn": Collate(plain, blank)})

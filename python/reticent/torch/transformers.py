@@ -24,6 +24,7 @@ from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
 from .losses import sequence_loss
+from .parts import enlarged, parts_of
 from .sampling import PrivateLoader
 
 #: What a trainer logs about private data without noise.
@@ -54,10 +55,12 @@ def make_private_trainer(
     """Makes ``trainer.train()`` private: its loader, its optimizer and its model. What cannot be made private is refused.
 
     Give ``target_epsilon`` and ``target_delta``, or ``noise_multiplier``; other ``options`` are those of
-    :meth:`PrivacyEngine.make_private`. The plan has the epochs or steps of the trainer's arguments; ``per_device_train_batch_size`` is the
-    expected size of a step.
+    :meth:`PrivacyEngine.make_private`. The plan has the epochs or steps of the trainer's arguments; the expected size of a step is
+    ``per_device_train_batch_size`` times ``gradient_accumulation_steps``, and the model is given at most
+    ``per_device_train_batch_size`` examples at a time.
 
-    Of the arguments, ``max_grad_norm`` is set to 0, since the engine clips. Training losses are exact numbers about private data and are
+    Of the arguments, ``max_grad_norm`` is set to 0, since the engine clips, and ``gradient_accumulation_steps`` to 1, since every batch of
+    the loader is then that of a whole step. Training losses are exact numbers about private data and are
     left out of the log, unless ``log_training_loss`` says otherwise. After an interruption ``resume_from_checkpoint`` needs ``record=``
     and ``resume=True``, which know of steps after the checkpoint.
     """
@@ -65,9 +68,10 @@ def make_private_trainer(
         raise invalid("trainer", brief(trainer), "give a transformers.Trainer", "R202")
     if (target_epsilon is None) == (noise_multiplier is None):
         raise conflict("target_epsilon", target_epsilon, "give either target_epsilon or noise_multiplier")
-    check_trainer(trainer)
+    check_trainer(trainer, is_begun=False)
     engine = engine or PrivacyEngine()
     args = trainer.args
+    times, most = int(args.gradient_accumulation_steps), int(args.per_device_train_batch_size)
     if options.get("epochs") is None and options.get("steps") is None:
         if args.max_steps > 0:
             options["steps"] = int(args.max_steps)
@@ -76,7 +80,7 @@ def make_private_trainer(
     given: dict[str, Any] = {
         "module": trainer.model,
         "optimizer": trainer.create_optimizer(),
-        "data_loader": _loader(trainer),
+        "data_loader": enlarged(_loader(trainer), times),
         "max_grad_norm": max_grad_norm,
         **options,
     }
@@ -85,7 +89,9 @@ def make_private_trainer(
         loader = engine.make_private_with_epsilon(**given)[-1]
     else:
         loader = engine.make_private(noise_multiplier=noise_multiplier, delta=target_delta, **given)[-1]
-    args.max_grad_norm = 0.0
+    args.max_grad_norm, args.gradient_accumulation_steps = 0.0, 1
+    if times > 1:
+        _divide(trainer, engine, most)
     # Samples are independent of each other, so none is skipped after an interruption.
     args.ignore_data_skip = True
     # A loss of its own number of items is not a mean over the batch.
@@ -100,6 +106,19 @@ def make_private_trainer(
         trainer.log = log  # type: ignore[method-assign]
     trainer.add_callback(_Watch(trainer, engine, loader))
     return engine
+
+
+def _divide(trainer: Trainer, engine: PrivacyEngine, most: int) -> None:
+    """Has the trainer compute a step with at most so many examples at a time."""
+    plain = trainer.training_step
+
+    def training_step(model: Any, inputs: Any, num_items_in_batch: Any = None) -> Tensor:
+        # The number of items is that of the whole batch, and no part's.
+        found = [(plain(model, part) * rows, rows) for part, rows in parts_of(engine.own_run, inputs, most)]
+        whole: Tensor = sum(loss for loss, _ in found) / sum(rows for _, rows in found)
+        return whole
+
+    trainer.training_step = training_step  # type: ignore[method-assign]
 
 
 class _Watch(TrainerCallback):  # type: ignore[misc]
@@ -144,12 +163,13 @@ def _loader(trainer: Trainer) -> DataLoader[Any]:
     return found
 
 
-def check_trainer(trainer: Trainer) -> None:
+def check_trainer(trainer: Trainer, is_begun: bool = True) -> None:
     """Refuses arguments under which the training would not be private, or not what they say."""
     args = trainer.args
-    whole = "set it to 1, and per_device_train_batch_size to the size of the whole step"
+    accumulated = 1 if is_begun else args.gradient_accumulation_steps
     refused = [
-        ("gradient_accumulation_steps", args.gradient_accumulation_steps, 1, f"noise is added for every batch: {whole}"),
+        ("gradient_accumulation_steps", args.gradient_accumulation_steps, accumulated,
+         "it was set after make_private_trainer, and noise is added for every batch: set it before"),
         ("fp16", args.fp16, False, "it scales the loss, so gradients would be clipped at another norm: use bf16 or full precision"),
         ("world_size", args.world_size, 1, "the trainer reduces gradients itself: use one process"),
         ("n_gpu", max(1, args.n_gpu), 1, "the trainer divides batches itself: make one device visible (CUDA_VISIBLE_DEVICES)"),
