@@ -1,6 +1,7 @@
 //! Norms and clipped sums of convolutions that another framework computes, on its memory.
 
 use crate::error::{Fault, guarded};
+use crate::team::team;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -75,7 +76,7 @@ impl ConvGradients {
             }
             let (mut squares, mut parts) = (vec![0.0; units], vec![0.0; units]);
             let lengths = ConvLengths { squares: &mut squares, parts: &mut parts };
-            py.detach(|| self.inner.measure(pass, room, lengths, threads));
+            py.detach(|| self.inner.measure(pass, room, lengths, team(threads)));
             Ok((PyArray1::from_vec(py, squares), PyArray1::from_vec(py, parts)))
         })
     }
@@ -97,7 +98,7 @@ impl ConvGradients {
             if kept.len() != factors.len() * self.inner.kept() || sum.len() != self.inner.weights() {
                 return Err(unfit());
             }
-            py.detach(|| self.inner.add_kept(kept, factors, sum, threads));
+            py.detach(|| self.inner.add_kept(kept, factors, sum, team(threads)));
             Ok(())
         })
     }

@@ -9,6 +9,7 @@
 //! | `curator` | releases, schemas, models, audits, reports |
 //! | `convolution` | gradients of convolutions of other frameworks |
 //! | `gpu` | noise on sums of other frameworks on a GPU |
+//! | `team` | the threads of PyTorch |
 //! | `training` | samples and noise for models of other frameworks |
 //! | `page` | pages of statistics, and what is made of them |
 //! | `call` | work without the interpreter's lock: progress and Ctrl-C |
@@ -27,6 +28,7 @@ mod error;
 mod gpu;
 mod noise;
 mod page;
+mod team;
 mod training;
 
 use pyo3::prelude::*;
@@ -43,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<gpu::GpuSums>()?;
     module.add_class::<training::PrivateSteps>()?;
     for function in [
+        wrap_pyfunction!(team::lend_threads, module)?,
         wrap_pyfunction!(accounting::account, module)?,
         wrap_pyfunction!(accounting::formula, module)?,
         wrap_pyfunction!(accounting::read_events, module)?,

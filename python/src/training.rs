@@ -4,6 +4,7 @@ use crate::budget::{self, Budget, Purse};
 use crate::data::list;
 use crate::error::{guarded, json, parse};
 use crate::gpu::GpuSums;
+use crate::team::team;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use reticent_curator::train::{StepCourse, TrainSteps};
@@ -78,7 +79,7 @@ impl PrivateSteps {
 
     /// Draws the noise of the next step.
     fn draw(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
-        guarded(py, || Ok(py.detach(|| self.own().draw(threads))?))
+        guarded(py, || Ok(py.detach(|| self.own().draw(team(threads)))?))
     }
 
     /// Adds the noise of a step to the sum of its clipped gradients, in place.
@@ -86,7 +87,7 @@ impl PrivateSteps {
         guarded(py, || {
             let mut own = sum.try_readwrite().map_err(PyErr::from)?;
             let values = own.as_slice_mut().map_err(PyErr::from)?;
-            Ok(py.detach(|| self.own().add_noise(values, threads))?)
+            Ok(py.detach(|| self.own().add_noise(values, team(threads)))?)
         })
     }
 

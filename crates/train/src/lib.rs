@@ -22,6 +22,7 @@
 //! | [`CyclicBatches`] | training without sampling: batches that come round in every epoch, correlated noise |
 //! | [`BatchGrowth`], [`Stage`] | batches that grow during a run, stage by stage |
 //! | [`steps`] | the private half of a training whose gradients are computed by another framework |
+//! | [`Team`] | threads that another framework lends |
 //! | [`optimizer`], [`schedule`], [`average`] | from noisy gradients to weights |
 //! | [`product`] | matrix products |
 //! | [`tensors`], [`digest`] | arrays as checked files, short names for contents |
@@ -59,6 +60,7 @@ pub mod sampler;
 pub mod schedule;
 pub mod steps;
 mod store;
+mod team;
 pub mod tensors;
 mod trainer;
 mod warm;
@@ -88,6 +90,7 @@ pub use sampler::Units;
 pub use schedule::{Decay, Schedule};
 pub use steps::PrivateSteps;
 pub use store::{load_weights, save_weights};
+pub use team::{Spread, Team};
 pub use trainer::{
     Aggregation, Baseline, Batching, Contribution, Progress, Recipe, StopCause, Trainer, TrainingTerms,
 };

@@ -7,7 +7,7 @@ use reticent_core::Neighboring;
 use reticent_noise::NoiseSession;
 use reticent_testkit::emulator::Emulator;
 use reticent_train::cuda::GuestSums;
-use reticent_train::{Clipping, PlanSettings, PrivacyPlan, PrivateSteps, TrainError, Units};
+use reticent_train::{Clipping, PlanSettings, PrivacyPlan, PrivateSteps, Team, TrainError, Units};
 
 const DIMENSION: usize = 3000;
 
@@ -95,9 +95,9 @@ fn a_vector_is_named_for_every_step() {
 fn steps_of_both_kinds_are_paid_for() {
     let (mut steps, mut values) = (steps(2), vec![0.0f32; DIMENSION]);
     steps.sample().unwrap();
-    steps.draw(1).unwrap();
+    steps.draw(Team::own(1)).unwrap();
     add(&mut steps, &mut guest(DIMENSION), &mut values).unwrap();
     steps.sample().unwrap();
-    steps.add_noise(&mut values, 1).unwrap();
+    steps.add_noise(&mut values, Team::own(1)).unwrap();
     assert!(steps.sample().is_err());
 }

@@ -27,6 +27,7 @@ from .sums import GradientSum
 from .settling import settle_after_backward, wait_for
 from .taps import Place, Taker, Taps
 from .terms import Term, is_launched
+from .threads import lend
 
 
 #: The parameters and the layers of a layer.
@@ -100,6 +101,7 @@ class Run:
         self.taps.seal()
         if is_launched(self.sum.device):
             settle_after_backward()
+        lend()
 
     def _groups(self) -> dict[nn.Parameter, int]:
         """The group of every parameter: all in one, those of a layer together, or each by itself."""

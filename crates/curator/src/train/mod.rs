@@ -87,7 +87,8 @@ pub use reticent_data::text::TokenKind;
 pub use reticent_train::cuda::{GuestJob, GuestJobs, GuestSums};
 pub use reticent_train::graph::{Geometry, Window};
 pub use reticent_train::{
-    Augmentation, ConvGradients, ConvLengths, ConvPass, CyclicBatches, Denoising, Device, NoiseLaw,
+    Augmentation, ConvGradients, ConvLengths, ConvPass, CyclicBatches, Denoising, Device, NoiseLaw, Spread,
+    Team,
 };
 pub use source::{GivenData, SourcePart, TrainData};
 pub use steps::{StepCourse, StepStanding, TrainSteps};

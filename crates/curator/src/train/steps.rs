@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 use crate::session::{Payment, Session};
 use reticent_core::{Certificate, Delta, Epsilon, Fact, GradientPremise, Guarantee, Neighboring};
 use reticent_train::cuda::GuestSums;
-use reticent_train::{Clipping, PlanSettings, PrivacyPlan, RoundingMargin, StopCause, Units};
+use reticent_train::{Clipping, PlanSettings, PrivacyPlan, RoundingMargin, StopCause, Team, Units};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -151,16 +151,16 @@ impl StepCourse {
     ///
     /// # Errors
     /// [`Refusal`] when the operating system provides no randomness.
-    pub fn draw(&mut self, threads: usize) -> Result<(), Refusal> {
-        Ok(self.steps.draw(threads)?)
+    pub fn draw(&mut self, team: Team) -> Result<(), Refusal> {
+        Ok(self.steps.draw(team)?)
     }
 
     /// Adds the noise of a step to the sum of its clipped gradients. The step counts from here on.
     ///
     /// # Errors
     /// [`Refusal`] when all steps are counted, no sample is open, or the sum has another length.
-    pub fn add_noise(&mut self, sum: &mut [f32], threads: usize) -> Result<(), Refusal> {
-        Ok(self.steps.add_noise(sum, threads)?)
+    pub fn add_noise(&mut self, sum: &mut [f32], team: Team) -> Result<(), Refusal> {
+        Ok(self.steps.add_noise(sum, team)?)
     }
 
     /// As [`add_noise`](Self::add_noise), on the sum that the other framework keeps on a GPU.
@@ -302,7 +302,7 @@ mod tests {
     fn the_premise_is_in_the_certificate() {
         let mut course = begun(&request()).unwrap();
         course.sample().unwrap();
-        course.add_noise(&mut [0.0; 4], 1).unwrap();
+        course.add_noise(&mut [0.0; 4], Team::own(1)).unwrap();
         assert_eq!((course.standing().counted, course.standing().allowed), (1, 3));
         let certificate = course.certificate(Some("crash")).unwrap();
         assert!(certificate.public.contains(&Fact::ForeignGradients(premise())));

@@ -5,6 +5,7 @@ use super::kernel::product::{MatrixView, multiply};
 use super::kernel::vector::squared;
 use super::op::{Conv, add_kept};
 use crate::graph::Geometry;
+use crate::team::Team;
 
 /// Up to so many places products with unfolded inputs are faster than sliding sums.
 const FEW: usize = 128;
@@ -91,12 +92,12 @@ impl ConvGradients {
         pass: ConvPass<'_>,
         kept: Option<&mut [f32]>,
         lengths: ConvLengths<'_>,
-        threads: usize,
+        team: Team,
     ) {
         let units = lengths.squares.len();
         assert_eq!(self.units(pass), Some(units), "input and gradient of a convolution");
         assert_eq!(lengths.parts.len(), units, "one sum of parts for every unit");
-        let share = units.div_ceil(threads.max(1)).max(1);
+        let share = units.div_ceil(team.size()).max(1);
         let size = self.kept();
         let mut kept: Vec<Option<&mut [f32]>> = match kept {
             Some(kept) => {
@@ -107,16 +108,8 @@ impl ConvGradients {
         };
         let shares =
             lengths.squares.chunks_mut(share).zip(lengths.parts.chunks_mut(share)).zip(kept.drain(..));
-        std::thread::scope(|scope| {
-            for (index, ((squares, parts), kept)) in shares.enumerate() {
-                let pass = self.of(pass, index * share, squares.len());
-                let work = move || self.measure_share(pass, kept, squares, parts);
-                if (index + 1) * share >= units {
-                    work();
-                } else {
-                    scope.spawn(work);
-                }
-            }
+        team.each(shares.enumerate(), |(index, ((squares, parts), kept))| {
+            self.measure_share(self.of(pass, index * share, squares.len()), kept, squares, parts);
         });
     }
 
@@ -150,25 +143,15 @@ impl ConvGradients {
     ///
     /// # Panics
     /// If the lengths of the slices do not belong together.
-    pub fn add_kept(&self, kept: &[f32], factors: &[f32], sum: &mut [f32], threads: usize) {
+    pub fn add_kept(&self, kept: &[f32], factors: &[f32], sum: &mut [f32], team: Team) {
         let size = self.kept();
         assert_eq!(kept.len(), factors.len() * size, "what is kept of every unit");
         assert_eq!(sum.len(), self.weights(), "the sum of a convolution's gradients");
-        let share = factors.len().div_ceil(threads.max(1)).max(1);
-        // Every thread sums in memory of its own; its sums are added in the order of the threads.
+        let share = factors.len().div_ceil(team.size()).max(1);
+        // Every thread sums in memory of its own; its sums are added in the order of the shares.
         let mut totals = vec![vec![0.0; size]; factors.len().div_ceil(share)];
-        let last = totals.len().saturating_sub(1);
-        std::thread::scope(|scope| {
-            let shares = totals.iter_mut().zip(factors.chunks(share)).zip(kept.chunks(share * size));
-            for (index, ((total, factors), kept)) in shares.enumerate() {
-                let mut work = move || add_kept(kept, size, factors, total);
-                if index == last {
-                    work();
-                } else {
-                    scope.spawn(work);
-                }
-            }
-        });
+        let shares = totals.iter_mut().zip(factors.chunks(share)).zip(kept.chunks(share * size));
+        team.each(shares, |((total, factors), kept)| add_kept(kept, size, factors, total));
         for total in &totals {
             if self.is_unfolded {
                 sum.iter_mut().zip(total).for_each(|(sum, value)| *sum += value);
@@ -321,7 +304,7 @@ mod tests {
         for with_kept in [true, false] {
             let (mut squares, mut parts) = (vec![0.0; units], vec![0.0; units]);
             let lengths = ConvLengths { squares: &mut squares, parts: &mut parts };
-            gradients.measure(pass, with_kept.then_some(&mut kept[..]), lengths, threads);
+            gradients.measure(pass, with_kept.then_some(&mut kept[..]), lengths, Team::own(threads));
             for (unit, expected) in expected.iter().enumerate() {
                 let square: f64 = expected.iter().map(|value| value * value).sum();
                 assert!((squares[unit] - square).abs() <= 1e-5 * square, "{geometry:?}");
@@ -330,7 +313,7 @@ mod tests {
         }
         let mut sum = vec![1.0f32; gradients.weights()];
         kept[gradients.kept()] = f32::NAN;
-        gradients.add_kept(&kept, &factors, &mut sum, threads);
+        gradients.add_kept(&kept, &factors, &mut sum, Team::own(threads));
         for (place, value) in sum.iter().enumerate() {
             let wanted = 1.0 + 0.5 * expected[0][place] - 2.0 * expected[2][place];
             assert!((f64::from(*value) - wanted).abs() <= 1e-4, "{geometry:?} {value} {wanted}");

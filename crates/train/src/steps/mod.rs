@@ -9,7 +9,7 @@ use crate::growth::refuse_growth;
 use crate::noise::StepNoise;
 use crate::sampler::PoissonSampler;
 use crate::trainer::StopCause;
-use crate::{PrivacyPlan, Selection, TrainError, Units};
+use crate::{PrivacyPlan, Selection, Team, TrainError, Units};
 use record::StepRecord;
 use reticent_core::{Certificate, Delta, Epsilon, Fact, Neighboring, Permit, SamplingRate};
 use reticent_noise::{Entropy, NoiseError};
@@ -140,11 +140,11 @@ impl PrivateSteps {
     ///
     /// # Errors
     /// [`TrainError::Noise`] when the operating system provides no randomness.
-    pub fn draw(&mut self, threads: usize) -> Result<(), TrainError> {
+    pub fn draw(&mut self, team: Team) -> Result<(), TrainError> {
         if self.noise.is_drawn() {
             return Ok(());
         }
-        self.noise.draw_on(|tasks, work| spread(threads.min(tasks), work))
+        self.noise.draw_on(|tasks, work| team.run(tasks, work))
     }
 
     /// Adds the noise of a step to the sum of its units' clipped gradients. From here on the step counts, whatever becomes of it; where
@@ -160,10 +160,10 @@ impl PrivateSteps {
     /// [`TrainError::Finished`] when all steps that were paid for are counted; [`TrainError::Invalid`] when no sample is open or the sum
     /// has another length; [`TrainError::File`] when the count cannot be written; [`TrainError::Noise`] when the operating system provides
     /// no randomness, and the step counts then. The sum has not changed then.
-    pub fn add_noise(&mut self, sum: &mut [f32], threads: usize) -> Result<(), TrainError> {
+    pub fn add_noise(&mut self, sum: &mut [f32], team: Team) -> Result<(), TrainError> {
         self.check_step(sum.len())?;
         self.count_step()?;
-        let spread = |tasks: usize, work: &(dyn Fn() + Sync)| spread(threads.min(tasks), work);
+        let spread = |tasks: usize, work: &(dyn Fn() + Sync)| team.run(tasks, work);
         if self.noise.is_drawn() {
             self.noise.add_on(sum, spread)
         } else {
@@ -300,16 +300,6 @@ fn paid(plan: &PrivacyPlan, mut permit: Permit) -> Result<StepNoise, TrainError>
         return Err(NoiseError::Relation { session, asked }.into());
     }
     StepNoise::new(plan.noise().clone(), &mut permit, &plan.events(plan.steps()))
-}
-
-/// Runs work on so many threads, the caller's included.
-fn spread(threads: usize, work: &(dyn Fn() + Sync)) {
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
 }
 
 #[cfg(test)]

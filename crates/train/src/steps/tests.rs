@@ -31,22 +31,22 @@ fn steps(count: u64) -> PrivateSteps {
 fn noise_is_added_once_for_a_sample_and_as_often_as_was_paid_for() {
     let mut steps = steps(2);
     let mut sum = vec![0.0f32; 1000];
-    assert!(steps.add_noise(&mut sum, 1).is_err_and(|e| e.to_string().contains("sample")));
+    assert!(steps.add_noise(&mut sum, Team::own(1)).is_err_and(|e| e.to_string().contains("sample")));
     for _ in 0..2 {
         steps.sample().unwrap();
-        assert!(steps.add_noise(&mut sum[1..], 1).is_err());
+        assert!(steps.add_noise(&mut sum[1..], Team::own(1)).is_err());
         sum.fill(0.0);
-        steps.add_noise(&mut sum, 2).unwrap();
+        steps.add_noise(&mut sum, Team::own(2)).unwrap();
         let variance = sum.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / 1000.0;
         assert!((variance / 9.0 - 1.0).abs() < 7.0 * (2.0f64 / 1000.0).sqrt(), "{variance}");
-        assert!(steps.add_noise(&mut sum, 1).is_err());
+        assert!(steps.add_noise(&mut sum, Team::own(1)).is_err());
     }
     assert_eq!((steps.counted(), steps.allowed()), (2, 2));
     assert!(matches!(steps.sample(), Err(TrainError::Finished { steps: 2 })));
     let again = permit(steps.plan());
     steps.extend(again).unwrap();
     steps.sample().unwrap();
-    steps.add_noise(&mut sum, 1).unwrap();
+    steps.add_noise(&mut sum, Team::own(1)).unwrap();
     assert_eq!((steps.counted(), steps.allowed()), (3, 4));
     let longer = steps.certificate(StopCause::Choice).unwrap();
     assert_eq!(longer.guarantee.epsilon, steps.plan().epsilon(3).unwrap());
@@ -70,7 +70,7 @@ fn a_run_that_was_stopped_by_choice_claims_all_steps() {
     let mut sum = vec![0.0f32; 1000];
     for _ in 0..3 {
         steps.sample().unwrap();
-        steps.add_noise(&mut sum, 1).unwrap();
+        steps.add_noise(&mut sum, Team::own(1)).unwrap();
     }
     let epsilon = |cause| steps.certificate(cause).unwrap().guarantee.epsilon;
     assert_eq!(epsilon(StopCause::Choice), steps.plan().epsilon(50).unwrap());
@@ -89,7 +89,7 @@ fn a_killed_run_leaves_no_count_that_is_too_low() {
     assert!(steps(40).resume_in(&file).is_err_and(|e| e.to_string().contains("another process")));
     for taken in 1..=9 {
         first.sample().unwrap();
-        first.add_noise(&mut sum, 1).unwrap();
+        first.add_noise(&mut sum, Team::own(1)).unwrap();
         let text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         assert!(text["counted"].as_u64().unwrap() >= taken);
     }
