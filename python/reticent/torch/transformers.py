@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
@@ -115,8 +116,7 @@ def _divide(trainer: Trainer, engine: PrivacyEngine, most: int) -> None:
     def training_step(model: Any, inputs: Any, num_items_in_batch: Any = None) -> Tensor:
         # The number of items is that of the whole batch, and no part's.
         found = [(plain(model, part) * rows, rows) for part, rows in parts_of(engine.own_run, inputs, most)]
-        whole: Tensor = sum(loss for loss, _ in found) / sum(rows for _, rows in found)
-        return whole
+        return torch.stack([loss for loss, _ in found]).sum() / sum(rows for _, rows in found)
 
     trainer.training_step = training_step  # type: ignore[method-assign]
 
