@@ -417,9 +417,43 @@ def test_loaders_that_cannot_be_sampled_are_refused():
         private(loader=DataLoader(data(), batch_size=None))
     with pytest.warns(reticent.PrivacyWarning, match="Weighted"):
         private(loader=DataLoader(data(), batch_size=20, sampler=WeightedRandomSampler([1.0] * 60, 60)))
-    _, _, _, loader = private()
-    with pytest.raises(RequestError, match="private already"):
-        private(loader=loader)
+
+
+def test_a_private_loader_can_be_made_private_again():
+    """As the second training of a notebook does: with a plan of its own."""
+    first, model, optimizer, loader = private(batch_size=20)
+    step(model, optimizer, next(iter(loader)))
+    second, model, optimizer, again = private(loader=loader, epochs=1)
+    assert again is not loader and again.dataset is loader.dataset and again.sample_rate == loader.sample_rate
+    for batch in again:
+        step(model, optimizer, batch)
+    assert (first.steps, second.steps) == (1, 3)
+
+
+def test_a_module_that_is_moved_takes_its_sum_along():
+    engine, model, optimizer, loader = private()
+    model.double()
+    for x, y in loader:
+        step(model, optimizer, (x.double(), y))
+        assert engine.run.sum.kind == torch.float64 and model[0].weight.dtype == torch.float64
+    assert engine.steps == 3
+    engine, model, optimizer, loader = private()
+    # A device that the module is not on.
+    engine.run.sum = engine.run.sum.__class__([nn.Parameter(own.detach().to("meta")) for own in engine.run.names])
+    engine.run.sum.parameters = list(engine.run.names)
+    step(model, optimizer, next(iter(loader)))
+    assert engine.run.sum.device.type == "cpu" and engine.steps == 1
+
+
+def test_a_module_is_not_moved_in_the_middle_of_a_step():
+    engine, model, optimizer, loader = private()
+    with BatchMemoryManager(data_loader=loader, max_physical_batch_size=2, optimizer=optimizer) as parts:
+        batches = iter(parts)
+        step(model, optimizer, next(batches))
+        x, y = next(batches)
+        model.double()
+        with pytest.raises(RequestError, match="in the middle of a step"):
+            step(model, optimizer, (x.double(), y))
 
 
 @pytest.mark.parametrize(

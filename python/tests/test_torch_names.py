@@ -130,6 +130,13 @@ def test_ghost_clipping_has_the_loop_of_a_criterion():
     assert engine.steps == 4
 
 
+def test_samplers_of_batches_are_refused_by_name():
+    from reticent.torch.utils.uniform_sampler import UniformWithReplacementSampler
+
+    with pytest.raises(ReticentError, match="make_private samples by itself"):
+        UniformWithReplacementSampler(num_samples=10, sample_rate=0.1)
+
+
 def test_calibration_is_within_its_budget():
     from reticent.accounting import Gaussian
 

@@ -26,7 +26,7 @@ from .accountants import Accountant
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .run import Run
-from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_collate, check_loader, private_loader
+from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_collate, check_loader, plain_loader, private_loader
 from .validate import check_layers, fix
 
 
@@ -95,7 +95,7 @@ class PrivacyEngine:
         if optimizer is not None and not isinstance(optimizer, Optimizer):
             raise invalid("optimizer", brief(optimizer), "give a torch.optim.Optimizer", "R202")
         if data_loader is not None:
-            check_loader(data_loader, group_of(None))
+            check_loader(plain_loader(data_loader), group_of(None))
 
     @staticmethod
     def get_compatible_module(module: nn.Module) -> nn.Module:
@@ -223,7 +223,7 @@ class PrivacyEngine:
         wrap_model: bool = True,
         rand_on_empty: bool = False,
     ) -> Any:
-        group = group_of(process_group)
+        group, data_loader = group_of(process_group), plain_loader(data_loader)
 
         def prepare() -> _Prepared:
             if self.run is not None:

@@ -27,7 +27,7 @@ from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
 from .parts import enlarged, parts_of
-from .sampling import PrivateLoader
+from .sampling import PrivateLoader, plain_loader
 from .taps import without_autocast
 
 #: Precisions that need no scaling of the loss.
@@ -81,7 +81,7 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
         _check_trainer(trainer)
         (optimizer,) = trainer.optimizers
         source = trainer.fit_loop._data_source
-        plain = source.dataloader()
+        plain = plain_loader(source.dataloader())
         options = dict(self.options)
         if options.get("epochs") is None and options.get("steps") is None:
             if trainer.max_steps is not None and trainer.max_steps > 0:

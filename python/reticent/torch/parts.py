@@ -12,11 +12,12 @@ from torch.utils.data import DataLoader
 
 from . import refusals
 from .run import Run
-from .sampling import PoissonBatches, options_of
+from .sampling import PoissonBatches, options_of, plain_loader
 
 
 def enlarged(loader: Any, times: int) -> Any:
     """A loader with batches so many times as large. What is no such loader stays as it is."""
+    loader = plain_loader(loader)
     if times == 1 or not isinstance(loader, DataLoader) or loader.batch_size is None:
         return loader
     return DataLoader(**options_of(loader), batch_size=loader.batch_size * times, sampler=loader.sampler)

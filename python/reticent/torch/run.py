@@ -99,9 +99,20 @@ class Run:
             own._is_reticent = True  # type: ignore[attr-defined]
         self.taps.handles.append(module.register_forward_pre_hook(self.enter, with_kwargs=True, prepend=True))
         self.taps.seal()
+        self._settle_in_time()
+        lend()
+
+    def _settle_in_time(self) -> None:
         if is_launched(self.sum.device):
             settle_after_backward()
-        lend()
+
+    def _move(self) -> None:
+        """The module is on another device than before, or of another precision: so is the sum."""
+        if self.batch is None or not self.batch.is_first or not self.sum.is_empty:
+            raise refusals.misuse("module", "it was moved in the middle of a step: move it before a batch is taken from the loader")
+        self.sum = GradientSum(list(self.names))
+        self.is_checked = False
+        self._settle_in_time()
 
     def _groups(self) -> dict[nn.Parameter, int]:
         """The group of every parameter: all in one, those of a layer together, or each by itself."""
@@ -160,6 +171,8 @@ class Run:
             raise refusals.misuse(
                 "module", "its layers or parameters changed after make_private: change the module first, and make it private then"
             )
+        if self.sum.is_elsewhere:
+            self._move()
         if torch.compiler.is_compiling() or _is_compiled():
             raise refusals.misuse("module", "torch.compile is not supported for private training: call the module as it is")
         if any(own.requires_grad for own in self._parameters):

@@ -176,8 +176,10 @@ class Listener(Protocol):
 class PrivateLoader(DataLoader[Any]):
     """A loader that announces every batch to the run it belongs to. One loop over it is open at a time."""
 
-    def __init__(self, listener: Listener, **options: Any) -> None:
+    def __init__(self, listener: Listener, made_of: DataLoader[Any], **options: Any) -> None:
         self.listener = listener
+        #: The loader whose place it takes.
+        self.made_of = made_of
         self.turn: object | None = None
         super().__init__(**options)
 
@@ -217,12 +219,15 @@ class PrivateLoader(DataLoader[Any]):
         raise refusals.misuse("data_loader", "a private loader cannot be copied or pickled: make one in each process")
 
 
+def plain_loader(loader: Any) -> Any:
+    """A loader as it was before it was made private: a second training samples by itself, and has a plan of its own."""
+    return loader.made_of if isinstance(loader, PrivateLoader) else loader
+
+
 def check_loader(loader: Any, group: Group | None) -> int:
     """Refuses loaders that Poisson sampling cannot take the place of; the expected number of units in a step, over all processes."""
     if not isinstance(loader, DataLoader):
         raise invalid("data_loader", brief(loader), "give a torch.utils.data.DataLoader", "R202")
-    if isinstance(loader, PrivateLoader):
-        raise conflict("data_loader", "private already", "give the loader that it was made of")
     if isinstance(loader.dataset, IterableDataset):
         remedy = (
             "an iterable dataset decides the order itself, so its examples cannot be sampled: give a dataset with "
@@ -313,4 +318,4 @@ def private_loader(
     """The loader with Poisson samples for batches; workers and the rest stay as they are."""
     plain = loader.collate_fn
     blank = blank_like(plain([loader.dataset[0]]))
-    return PrivateLoader(listener, **{**options_of(loader), "batch_sampler": batches, "collate_fn": Collate(plain, blank)})
+    return PrivateLoader(listener, loader, **{**options_of(loader), "batch_sampler": batches, "collate_fn": Collate(plain, blank)})

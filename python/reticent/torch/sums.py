@@ -24,7 +24,7 @@ class GradientSum:
 
     def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
         self.parameters = list(parameters)
-        self.device = self.parameters[0].device
+        self.device, self._first = self.parameters[0].device, self.parameters[0].dtype
         is_double = any(own.dtype == torch.float64 for own in self.parameters)
         self.kind = torch.float64 if is_double else torch.float32
         self.sizes = [own.numel() for own in self.parameters]
@@ -77,6 +77,12 @@ class GradientSum:
             if self._sum is not None:
                 self._sum.record_stream(now)
         self._key, self._stream = key, now
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the parameters are on another device by now, or of another precision."""
+        own = self.parameters[0]
+        return own.device != self.device or own.dtype != self._first
 
     def clear(self) -> None:
         """Begins a new sum."""
