@@ -179,3 +179,21 @@ def test_streams_of_the_loop_are_followed():
     optimizer.step()
     torch.cuda.synchronize()
     assert all(bool(own.grad.isfinite().all()) for own in model.parameters())
+
+
+def test_a_module_may_move_to_the_gpu_once_it_is_private():
+    engine = PrivacyEngine()
+    model = nn.Linear(20, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = TensorDataset(torch.randn(100, 20), torch.arange(100) % 3)
+    engine.make_private(
+        module=model, optimizer=optimizer, data_loader=DataLoader(data, batch_size=20), noise_multiplier=1.0, max_grad_norm=1.0, epochs=1
+    )  # fmt: skip
+    model.to("cuda")
+    run = engine.own_run
+    run.announce(Batch(ROWS, None, ROWS, False, True, True))
+    run.own_steps.sample()
+    before = model.weight.clone()
+    nn.functional.cross_entropy(model(torch.randn(ROWS, 20, device="cuda")), torch.arange(ROWS, device="cuda") % 3).backward()
+    optimizer.step()
+    assert run.sum.device.type == "cuda" and not torch.equal(before, model.weight)

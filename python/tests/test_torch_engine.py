@@ -430,6 +430,53 @@ def test_a_private_loader_can_be_made_private_again():
     assert (first.steps, second.steps) == (1, 3)
 
 
+@pytest.mark.parametrize("form", ["three", "labels", "unnamed", "alone"])
+def test_the_criterion_is_checked_with_the_target_of_a_batch(form):
+    rows = {
+        "three": [(x, torch.zeros(2), y) for x, y in data()],
+        "labels": [{"input": x, "labels": y} for x, y in data()],
+        "unnamed": [{"input": x, "aim": y} for x, y in data()],
+        "alone": [(x,) for x, _ in data()],
+    }[form]
+    options = {"loader": DataLoader(rows, batch_size=20), "criterion": nn.CrossEntropyLoss()}
+    if form in ("unnamed", "alone"):
+        with pytest.raises(RequestError, match="no target in the last place"):
+            private(**options)
+        return
+    engine, model, optimizer, loader = private(**options)
+    batch = next(iter(loader))
+    x, y = (batch[0], batch[-1]) if form == "three" else (batch["input"], batch["labels"])
+    nn.functional.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    mixing = lambda output, aim: nn.functional.cross_entropy(output - output.mean(0), aim)  # noqa: E731
+    engine, model, optimizer, loader = private(**{**options, "criterion": mixing})
+    next(iter(loader))
+    with pytest.raises(RequestError, match="examples mix"):
+        model(torch.zeros(engine.run.batch.rows, 5))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_the_criterion_is_checked_with_the_output_of_the_examples(count):
+    class Several(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = network()
+
+        def forward(self, x):
+            own = self.net(x)
+            return {"loss": own.mean(), **{str(place): own + place for place in range(count)}}
+
+    engine, model, optimizer, loader = private(Several(), criterion=nn.CrossEntropyLoss())
+    x, y = next(iter(loader))
+    if count != 1:
+        with pytest.raises(RequestError, match="a part for every example"):
+            model(x)
+    else:
+        nn.functional.cross_entropy(model(x)["0"], y).backward()
+        optimizer.step()
+        assert engine.steps == 1
+
+
 def test_a_module_that_is_moved_takes_its_sum_along():
     engine, model, optimizer, loader = private()
     model.double()
@@ -772,9 +819,9 @@ def test_detached_modules_are_ordinary_again():
 
 
 def test_what_is_refused_can_be_made_private_then():
-    dataset = TensorDataset(torch.randn(60, 5), torch.zeros(60), torch.zeros(60))
+    dataset = TensorDataset(torch.randn(60, 5))
     model = network()
-    with pytest.raises(RequestError, match="pairs"):
+    with pytest.raises(RequestError, match="no target"):
         private(model, dataset, criterion=nn.CrossEntropyLoss())
     assert all(own.requires_grad for own in model.parameters())
     private(model, dataset)

@@ -66,6 +66,66 @@ def test_a_classifier_with_lora():
     trained(peft.get_peft_model(bert(), config), False)
 
 
+def test_a_notebook_trains_one_model_after_the_other_on_one_loader():
+    """As Opacus's tutorial on texts: last layers in parts, then with a criterion, then by LoRA; every model takes the loader of the one
+    before, and moves to its device once it is private."""
+    peft = pytest.importorskip("peft")
+    from reticent.torch.utils.batch_memory_manager import BatchMemoryManager
+    from reticent.torch.utils.uniform_sampler import UniformWithReplacementSampler  # noqa: F401
+    from torch import nn
+    from torch.utils.data import TensorDataset
+
+    def frozen(model):
+        for own in model.parameters():
+            own.requires_grad = False
+        for layer in (model.bert.encoder.layer[-1], model.bert.pooler, model.classifier):
+            for own in layer.parameters():
+                own.requires_grad = True
+        return model.train()
+
+    def inputs(batch):
+        return dict(zip(("input_ids", "attention_mask", "token_type_ids", "labels"), batch, strict=True))
+
+    def accuracy(model):
+        model.eval()
+        with torch.no_grad():
+            _, logits = model(**inputs(data[:6]))[:2]
+        model.train()
+        return float((logits.argmax(1) == data[:6][3]).double().mean())
+
+    x = torch.randint(0, 50, (40, 8), generator=torch.Generator().manual_seed(2))
+    data = TensorDataset(x, torch.ones_like(x), torch.zeros_like(x), x[:, 0] % 2)
+    loader = DataLoader(data, batch_size=10)
+    options = {"target_epsilon": 7.5, "target_delta": 1 / len(data), "epochs": 2, "max_grad_norm": 0.1}
+
+    model, engine = frozen(bert()), PrivacyEngine()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4, eps=1e-8)
+    model, optimizer, loader = engine.make_private_with_epsilon(module=model, optimizer=optimizer, data_loader=loader, **options)
+    for _ in range(2):
+        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=4, optimizer=optimizer) as parts:
+            for batch in parts:
+                optimizer.zero_grad()
+                model(**inputs(batch))[0].backward()
+                optimizer.step()
+                assert 0 <= accuracy(model) <= 1
+    assert engine.steps == 8 and engine.get_epsilon(1 / len(data)) <= 7.5
+
+    config = peft.LoraConfig(task_type=peft.TaskType.SEQ_CLS, inference_mode=False, r=4, lora_alpha=4, lora_dropout=0.05)
+    for model in (frozen(bert()), peft.get_peft_model(bert(), config).train()):
+        engine, criterion = PrivacyEngine(), nn.CrossEntropyLoss(reduction="mean")
+        optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4, eps=1e-8)
+        private, optimizer, criterion, loader = engine.make_private_with_epsilon(
+            module=model, optimizer=optimizer, data_loader=loader, criterion=criterion, grad_sample_mode="ghost", **options
+        )
+        private = private.to(torch.device("cpu")).train()
+        for _ in range(2):
+            for batch in loader:
+                optimizer.zero_grad()
+                criterion(private(**inputs(batch))[1], batch[3]).backward()
+                optimizer.step()
+        assert engine.steps == 8 and engine.get_epsilon(1 / len(data)) <= 7.5
+
+
 @pytest.mark.parametrize("make", [gpt2, llama])
 def test_language_models(make):
     trained(make(), True, own_loss=False)

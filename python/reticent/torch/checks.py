@@ -476,11 +476,12 @@ class _Check:
         """The loss is the mean, or the sum, of losses of single examples."""
         reduction = self.run.loss_reduction
         with torch.no_grad():
-            output = self.call(self.inputs(3, 1))
-        axis = self.output_axes[0] if isinstance(output, Tensor) else None
-        if axis is None or output.shape[axis] != 3:
-            remedy = "the module's output is not one tensor with a part for every example, so the check cannot go through it"
+            pairs = zip(float_tensors(self.call(self.inputs(3, 1))), self.output_axes, strict=True)
+        found = [(own, own_axis) for own, own_axis in pairs if own_axis is not None and own.shape[own_axis] == 3]
+        if len(found) != 1:
+            remedy = f"the module gives {len(found) or 'no'} tensors with a part for every example, where the check needs one to go through"
             raise refusals.misuse("criterion", f"{remedy}: leave it out")
+        output, axis = found[0]
         goal = made_up(target, 1, 3, 0, self.form, 4)
         another = made_up(target, 1, 3, 0, (self.form[0], 2, not self.form[2]), 9)
         ignored = getattr(criterion, "ignore_index", None)

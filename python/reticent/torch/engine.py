@@ -6,7 +6,7 @@ import copy
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -498,12 +498,20 @@ def _planned(epochs: float | None, steps: int | None, per_epoch: int) -> int:
     return per_epoch if epochs is None else max(1, round(epochs * per_epoch))
 
 
+#: What batches call the target, where their parts have names.
+TARGETS = ("labels", "label", "targets", "target")
+
+
 def _target(loader: PrivateLoader) -> Any:
-    """The second part of a batch, made up: what a criterion compares outputs with."""
+    """The last part of a batch, or the one of that name, made up: what a criterion compares outputs with."""
     blank = loader.collate_fn([])
-    if isinstance(blank, (list, tuple)) and len(blank) == 2:
-        return blank[1]
-    raise conflict("criterion", "given", "batches are not pairs of input and target, so it cannot be checked: leave it out")
+    if isinstance(blank, (list, tuple)) and len(blank) > 1:
+        return blank[-1]
+    found = [blank[name] for name in TARGETS if name in blank] if isinstance(blank, Mapping) else []
+    if len(found) != 1:
+        remedy = f"batches have no target in the last place, and none of the name {TARGETS[0]} or {TARGETS[-1]}"
+        raise conflict("criterion", "given", f"{remedy}, so it cannot be checked: leave it out")
+    return found[0]
 
 
 def _settled(request: dict[str, Any]) -> dict[str, Any]:
