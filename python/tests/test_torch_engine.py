@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 import warnings
 import weakref
 
@@ -19,7 +17,7 @@ from reticent.errors import BudgetError, DataError, InvalidValueError, RequestEr
 from reticent.torch import BatchMemoryManager, PrivacyEngine, fit, fix, problems  # noqa: E402
 from reticent.torch.clipping import Clipping  # noqa: E402
 from reticent.torch.sampling import Batch  # noqa: E402
-from torch import Tensor, nn  # noqa: E402
+from torch import nn  # noqa: E402
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, WeightedRandomSampler  # noqa: E402
 
 
@@ -363,48 +361,6 @@ def test_gradients_are_let_go_with_the_optimizers():
     assert engine.run.sum._sum is None and held() is None
 
 
-@pytest.mark.parametrize("way", ["legacy", "matmul", "conv"])
-def test_norms_are_computed_in_full_precision_however_it_was_set(way):
-    """In a process of its own: PyTorch's settings do not go back to what they were."""
-    code = f"""
-import torch
-from reticent.torch.run import full_precision
-
-if {way == "legacy"}:
-    torch.set_float32_matmul_precision("medium")
-    state = torch.get_float32_matmul_precision
-else:
-    own = getattr(torch.backends.mkldnn, "{way}", None)
-    if own is None:
-        raise SystemExit
-    own.fp32_precision = "bf16"
-    state = lambda: own.fp32_precision
-before = state()
-with full_precision():
-    inside = state()
-assert inside in ("highest", "ieee") and state() == before != inside, (before, inside, state())
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("name", ["matmul", "conv2d_weight"])
-def test_products_of_fewer_digits_are_refused(name, monkeypatch):
-    """Settings of the environment can ask for them."""
-    from reticent.torch import sums
-
-    owner, attribute = (Tensor, "__matmul__") if name == "matmul" else (sums, "conv2d_weight")
-    plain = getattr(owner, attribute)
-
-    def rough(*args, **kwargs):
-        return plain(*(own.bfloat16().float() if isinstance(own, Tensor) else own for own in args), **kwargs)
-
-    model = nn.Linear(2, 2)
-    sums.GradientSum(list(model.parameters())).check_products()
-    monkeypatch.setattr(owner, attribute, rough)
-    with pytest.raises(RequestError, match="fewer digits"):
-        sums.GradientSum(list(model.parameters())).check_products()
-
-
 class Stream(IterableDataset):
     def __iter__(self):
         yield torch.zeros(5), 0
@@ -417,90 +373,6 @@ def test_loaders_that_cannot_be_sampled_are_refused():
         private(loader=DataLoader(data(), batch_size=None))
     with pytest.warns(reticent.PrivacyWarning, match="Weighted"):
         private(loader=DataLoader(data(), batch_size=20, sampler=WeightedRandomSampler([1.0] * 60, 60)))
-
-
-def test_a_private_loader_can_be_made_private_again():
-    """As the second training of a notebook does: with a plan of its own."""
-    first, model, optimizer, loader = private(batch_size=20)
-    step(model, optimizer, next(iter(loader)))
-    second, model, optimizer, again = private(loader=loader, epochs=1)
-    assert again is not loader and again.dataset is loader.dataset and again.sample_rate == loader.sample_rate
-    for batch in again:
-        step(model, optimizer, batch)
-    assert (first.steps, second.steps) == (1, 3)
-
-
-@pytest.mark.parametrize("form", ["three", "labels", "unnamed", "alone"])
-def test_the_criterion_is_checked_with_the_target_of_a_batch(form):
-    rows = {
-        "three": [(x, torch.zeros(2), y) for x, y in data()],
-        "labels": [{"input": x, "labels": y} for x, y in data()],
-        "unnamed": [{"input": x, "aim": y} for x, y in data()],
-        "alone": [(x,) for x, _ in data()],
-    }[form]
-    options = {"loader": DataLoader(rows, batch_size=20), "criterion": nn.CrossEntropyLoss()}
-    if form in ("unnamed", "alone"):
-        with pytest.raises(RequestError, match="no target in the last place"):
-            private(**options)
-        return
-    engine, model, optimizer, loader = private(**options)
-    batch = next(iter(loader))
-    x, y = (batch[0], batch[-1]) if form == "three" else (batch["input"], batch["labels"])
-    nn.functional.cross_entropy(model(x), y).backward()
-    optimizer.step()
-    mixing = lambda output, aim: nn.functional.cross_entropy(output - output.mean(0), aim)  # noqa: E731
-    engine, model, optimizer, loader = private(**{**options, "criterion": mixing})
-    next(iter(loader))
-    with pytest.raises(RequestError, match="examples mix"):
-        model(torch.zeros(engine.run.batch.rows, 5))
-
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_the_criterion_is_checked_with_the_output_of_the_examples(count):
-    class Several(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.net = network()
-
-        def forward(self, x):
-            own = self.net(x)
-            return {"loss": own.mean(), **{str(place): own + place for place in range(count)}}
-
-    engine, model, optimizer, loader = private(Several(), criterion=nn.CrossEntropyLoss())
-    x, y = next(iter(loader))
-    if count != 1:
-        with pytest.raises(RequestError, match="a part for every example"):
-            model(x)
-    else:
-        nn.functional.cross_entropy(model(x)["0"], y).backward()
-        optimizer.step()
-        assert engine.steps == 1
-
-
-def test_a_module_that_is_moved_takes_its_sum_along():
-    engine, model, optimizer, loader = private()
-    model.double()
-    for x, y in loader:
-        step(model, optimizer, (x.double(), y))
-        assert engine.run.sum.kind == torch.float64 and model[0].weight.dtype == torch.float64
-    assert engine.steps == 3
-    engine, model, optimizer, loader = private()
-    # A device that the module is not on.
-    engine.run.sum = engine.run.sum.__class__([nn.Parameter(own.detach().to("meta")) for own in engine.run.names])
-    engine.run.sum.parameters = list(engine.run.names)
-    step(model, optimizer, next(iter(loader)))
-    assert engine.run.sum.device.type == "cpu" and engine.steps == 1
-
-
-def test_a_module_is_not_moved_in_the_middle_of_a_step():
-    engine, model, optimizer, loader = private()
-    with BatchMemoryManager(data_loader=loader, max_physical_batch_size=2, optimizer=optimizer) as parts:
-        batches = iter(parts)
-        step(model, optimizer, next(batches))
-        x, y = next(batches)
-        model.double()
-        with pytest.raises(RequestError, match="in the middle of a step"):
-            step(model, optimizer, (x.double(), y))
 
 
 @pytest.mark.parametrize(
