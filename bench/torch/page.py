@@ -141,7 +141,7 @@ def section(results):
         "",
         "`bench/torch/run.py` runs it all again; its first lines say what it needs. Single precision without TF32, one batch that stays "
         "in memory, SGD, flat clipping to 1, noise multiplier 1. A step is forward pass, backward pass, noise and update; ours draws "
-        "the next sample as well. All ways take turns in one process; times are the best of the rounds. Ratios differ by up to 10 % from run to run, those of memory on a CPU by 5 %. On the H200 the three "
+        "the next sample as well. All ways take turns in one process; times are the best of the rounds. Ratios differ by up to 10 % from run to run, those of memory on a CPU as well. On the H200 the three "
         "smallest networks and the transformer wait for the CPU that launches, and differ by up to 15 % from machine to machine. Memory on a CPU is what ten "
         "steps add to the resident memory of a process of its own, the median of three processes; on a GPU it is the most that tensors hold in a step more than "
         "before it, without 4 bytes a weight that the library keeps for noise. Opacus uses its own LSTM where the model has one. FastDP is "

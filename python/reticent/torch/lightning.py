@@ -111,15 +111,22 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
             for part, _ in parts_of(run, batch, most):
                 found = plain(part, *more, **other)
                 if run.batch is not None and not run.batch.is_last:
-                    loss = found["loss"] if isinstance(found, Mapping) else found
+                    loss = found.get("loss") if isinstance(found, Mapping) else found
                     if not isinstance(loss, Tensor):
                         raise refusals.misuse("training_step", "it gave no loss for a part of the batch: give one for every part")
                     with without_autocast(loss.device.type):
                         loss.backward()
             return found
 
+        before = dict(vars(pl_module))
         pl_module.training_step = training_step
-        self._undo.append(lambda: delattr(pl_module, "training_step"))
+
+        def undo() -> None:
+            del pl_module.training_step
+            if "training_step" in before:
+                pl_module.training_step = before["training_step"]
+
+        self._undo.append(undo)
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """Has the trainer and the LightningModule be as they were."""

@@ -274,19 +274,25 @@ class Run:
                     found_by[self.groups[place[0]]].append((place, term))
             # A mean over the batch is the sum of single losses over their number.
             scale = float(batch.rows) if self.loss_reduction == "mean" else 1.0
-            was_empty = self.sum.is_empty
+            was_empty, is_launching = self.sum.is_empty, is_launched(self.sum.device)
             left, zeros = self._clipped(found_by, batch, scale)
-            if was_empty:
+            if was_empty and is_launching:
                 # A GPU adds up before the CPU knows whether there are zeros: what is alone at its place can be written anew.
                 for place, term, weights in left:
                     self._add(place, term, weights)
                 if left and zeros():
                     for place, term, weights in left:
                         term.without(weights == 0).write(weights, self.sum.view(place)[0])
-            else:
-                has_zeros = bool(left) and zeros() > 0
-                for place, term, weights in left:
-                    self._add(place, term.without(weights == 0) if has_zeros else term, weights)
+                return
+            has_zeros = bool(left) and zeros() > 0
+            if not is_launching:
+                # Gradients are let go once they are added.
+                for own in (found, *found_by):
+                    own.clear()
+            left.reverse()
+            while left:
+                place, term, weights = left.pop()
+                self._add(place, term.without(weights == 0) if has_zeros else term, weights)
 
     def _clipped(
         self, columns: Sequence[Column], batch: Batch, scale: float

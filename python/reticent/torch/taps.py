@@ -284,7 +284,11 @@ class Taps:
             try:
                 # Norms and sums have all digits, also where backward() or step() is called under autocast.
                 with torch.no_grad(), without_autocast(pending[0].gradient.device.type):
-                    take(gathered(pending))
+                    found = gathered(pending)
+                    if not streams:
+                        # Whoever takes them lets them go one by one.
+                        pending.clear()
+                    take(found)
             finally:
                 # Memory that is let go here may be used anew on the stream that it came from.
                 for own, now in others:
