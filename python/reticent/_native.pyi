@@ -99,6 +99,15 @@ class ConvGradients:
         threads: int,
         kept: NDArray[np.float32] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def add(
+        self,
+        input: NDArray[np.float32],
+        gradient: NDArray[np.float32],
+        each: int,
+        factors: NDArray[np.float32],
+        sum: NDArray[np.float32],
+        threads: int,
+    ) -> None: ...
     def add_kept(
         self, kept: NDArray[np.float32], factors: NDArray[np.float32], sum: NDArray[np.float32], threads: int
     ) -> None: ...

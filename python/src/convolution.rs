@@ -81,6 +81,32 @@ impl ConvGradients {
         })
     }
 
+    /// Adds every unit's gradient times its factor.
+    #[expect(clippy::too_many_arguments, reason = "what is added, and to what")]
+    fn add(
+        &self,
+        py: Python<'_>,
+        input: &Bound<'_, PyArrayDyn<f32>>,
+        gradient: &Bound<'_, PyArrayDyn<f32>>,
+        each: usize,
+        factors: &Bound<'_, PyArrayDyn<f32>>,
+        sum: &Bound<'_, PyArrayDyn<f32>>,
+        threads: usize,
+    ) -> PyResult<()> {
+        guarded(py, || {
+            let (input, gradient, factors) = (readonly(input)?, readonly(gradient)?, readonly(factors)?);
+            let pass = ConvPass { input: slice(&input)?, gradient: slice(&gradient)?, each };
+            let factors = slice(&factors)?;
+            let mut sum = sum.try_readwrite().map_err(PyErr::from)?;
+            let sum = sum.as_slice_mut().map_err(PyErr::from)?;
+            if self.inner.units(pass) != Some(factors.len()) || sum.len() != self.inner.weights() {
+                return Err(unfit());
+            }
+            py.detach(|| self.inner.add(pass, factors, sum, team(threads)));
+            Ok(())
+        })
+    }
+
     /// Adds what is kept of every unit times its factor.
     fn add_kept(
         &self,

@@ -1,7 +1,6 @@
 //! The threads of PyTorch, lent for sums and noise.
 //!
-//! PyTorch computes on threads of OpenMP, which wait for more work by turning around in place: threads of our own would share the cores
-//! with them. `GOMP_parallel` is what a compiler's parallel region calls: it calls a function with a pointer on a number of threads, the
+//! PyTorch computes on threads of OpenMP, which spin while they wait for work: threads of our own would share the cores with them. `GOMP_parallel` is what a compiler's parallel region calls: it calls a function with a pointer on a number of threads, the
 //! caller's included, and returns when all have returned. It is looked up in the library that PyTorch has loaded, whose path
 //! `reticent.torch.threads` knows; that a function of this name does this is the library's word, so calling it is unsafe.
 #![allow(unsafe_code)]

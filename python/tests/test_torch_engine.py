@@ -85,6 +85,22 @@ def test_the_sum_is_that_of_clipped_gradients(reduction):
     assert torch.allclose(present_sum(engine), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("size", [4, 8])
+def test_sums_of_convolutions_keep_their_digits(size):
+    """One of many equal examples is not counted beyond its bound: products are added up example by example, or few at a time."""
+    pictures = TensorDataset(torch.ones(20, 64, size, size))
+    model = nn.Sequential(nn.Conv2d(64, 64, 3, padding=1, bias=False))
+    engine, _, _, _ = private(model, pictures, loss_reduction="sum", check=False)
+
+    def total(rows):
+        engine.run.announce(Batch(rows, None, rows, False, True, True))
+        model(torch.ones(rows, 64, size, size)).sum().backward()
+        return engine.run.sum.total().double().clone()
+
+    for rows in (93, 80, 17):
+        assert float((total(rows) - total(rows - 1)).norm()) <= 1
+
+
 def test_units_share_their_bound():
     model = network()
     units = np.arange(60) // 3
@@ -693,7 +709,7 @@ def test_detached_modules_are_ordinary_again():
 def test_what_is_refused_can_be_made_private_then():
     dataset = TensorDataset(torch.randn(60, 5))
     model = network()
-    with pytest.raises(RequestError, match="no target"):
+    with pytest.raises(RequestError, match="no part after the first"):
         private(model, dataset, criterion=nn.CrossEntropyLoss())
     assert all(own.requires_grad for own in model.parameters())
     private(model, dataset)

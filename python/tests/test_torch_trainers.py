@@ -188,39 +188,45 @@ def test_transformers_accumulates_within_private_steps(transformers, tmp_path, l
     assert len(losses) == engine.steps and all(0 < loss < 10 for loss in losses)
 
 
+def stepped(rows, by_unit=False):
+    """A run and a loader in front of a step with the first examples."""
+    from reticent.torch.parts import give_examples
+    from reticent.torch.sampling import Batch, Examples
+    from test_torch_engine import data as examples
+    from test_torch_engine import network, private
+
+    units = {"units": [row // 3 for row in range(60)], "unit": "user"} if by_unit else {}
+    given = DataLoader(examples(), batch_size=20)
+    engine, model, optimizer, loader = private(network(), loader=given, **units)
+    give_examples(loader, given)
+    unit = torch.arange(rows) // 3 if by_unit else None
+    engine.run.announce(Batch(rows, unit, len(unit.unique()) if by_unit else rows, False, True, True))
+    return engine, model, optimizer, loader, Examples([examples()[row] for row in range(rows)])
+
+
 @pytest.mark.parametrize("by_unit", [False, True])
 def test_the_sum_of_parts_is_that_of_the_batch(by_unit):
     from reticent.torch.parts import parts_of
-    from reticent.torch.sampling import Batch
-    from test_torch_engine import clipped_loop, network, present_sum, private
+    from test_torch_engine import clipped_loop, network, present_sum
     from test_torch_engine import data as examples
 
-    units = {"units": [row // 3 for row in range(60)], "unit": "user"} if by_unit else {}
-    model, other = network(), network()
-    engine, _, _, _ = private(model, **units)
-    x, y = examples()[:9]
-    unit = torch.arange(9) // 3 if by_unit else None
-    run, seen = engine.run, []
-    run.announce(Batch(9, unit, 3 if by_unit else 9, False, True, True))
-    for (inputs, labels, name, same), rows in parts_of(run, [x, y, "text", torch.zeros(2)], 4):
-        assert (rows, name, len(same)) == (len(inputs), "text", 2)
+    engine, model, _, loader, step = stepped(9, by_unit)
+    seen = []
+    for (inputs, labels), rows in parts_of(engine.run, loader, step, 4):
+        assert rows == len(inputs) == len(labels)
         seen.append(rows)
         nn.functional.cross_entropy(model(inputs), labels).backward()
-    assert seen == ([3, 3, 3] if by_unit else [4, 4, 1]) and run.batch.is_last
-    assert torch.allclose(present_sum(engine), clipped_loop(other, x, y, 1.0, unit), atol=1e-5)
+    assert seen == ([3, 3, 3] if by_unit else [4, 4, 1]) and engine.run.batch.is_last
+    x, y = examples()[:9]
+    unit = torch.arange(9) // 3 if by_unit else None
+    assert torch.allclose(present_sum(engine), clipped_loop(network(), x, y, 1.0, unit), atol=1e-5)
 
 
 def test_a_part_that_is_left_out_is_refused():
     from reticent.torch.parts import parts_of
-    from reticent.torch.sampling import Batch
-    from test_torch_engine import data as examples
-    from test_torch_engine import network, private
 
-    model = network()
-    engine, _, optimizer, _ = private(model)
-    x, y = examples()[:9]
-    engine.run.announce(Batch(9, None, 9, False, True, True))
-    parts = parts_of(engine.run, (x, y), 4)
+    engine, model, optimizer, loader, step = stepped(9)
+    parts = parts_of(engine.run, loader, step, 4)
     next(parts)
     (inputs, labels), _ = next(parts)
     with pytest.raises(RequestError, match="not trained on"):
@@ -230,16 +236,50 @@ def test_a_part_that_is_left_out_is_refused():
         optimizer.step()
 
 
-def test_batches_are_cut_row_by_row():
-    from collections import OrderedDict, namedtuple
+def test_only_whole_steps_of_the_private_loader_are_divided():
+    from reticent.torch.parts import parts_of
+    from reticent.torch.sampling import Batch
 
-    from reticent.torch.parts import cut
+    engine, _, _, loader, step = stepped(9)
+    with pytest.raises(RequestError, match="not the private loader's"):
+        next(parts_of(engine.run, loader, torch.zeros(9, 5), 4))
+    engine.run.announce(Batch(9, None, 9, False, False, True))
+    with pytest.raises(RequestError, match="cannot be divided"):
+        next(parts_of(engine.run, loader, step, 4))
 
-    Pair = namedtuple("Pair", "a, b")
-    rows = torch.arange(6).view(3, 2)
-    found = cut(OrderedDict(x=rows, names=["a", "b", "c"], pair=Pair(rows, None), one=torch.tensor(1.0)), 3, slice(1, 3))
-    assert type(found) is OrderedDict and found["names"] == ["b", "c"] and type(found["pair"]) is Pair
-    assert torch.equal(found["x"], rows[1:]) and torch.equal(found["pair"].a, rows[1:]) and found["one"].dim() == 0
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_lightning_keeps_examples_and_targets_together(lightning, workers):
+    """Targets in a list, one for each example, as detectors have them."""
+    pairs, seen = [], []
+
+    class Own(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Linear(1, 1)
+
+        def training_step(self, batch, place):
+            x, targets = batch
+            pairs.extend((int(row), int(own)) for row, own in zip(x, targets, strict=True))
+            seen.append(len(x))
+            return sum(((row - own) ** 2).sum() for row, own in zip(self.net(x), targets, strict=True)) / len(targets)
+
+        def backward(self, loss, *args, **kwargs):
+            super().backward(loss, *args, **kwargs)
+            seen.append(None)
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.0)
+
+    rows = [(torch.tensor([float(row)]), torch.tensor([float(row)])) for row in range(40)]
+    loader = DataLoader(
+        rows, batch_size=4, num_workers=workers, collate_fn=lambda own: (torch.stack([x for x, _ in own]), [y for _, y in own])
+    )
+    private = fitted(lightning, Own(), loader, accumulate_grad_batches=5)
+    assert len(pairs) > 20 and all(row == own for row, own in pairs if row or own)
+    assert seen[1::2] == [None] * (len(seen) // 2) and private.engine.steps == 4
+    # The loader that it was made of is the user's.
+    assert private._loader.made_of is loader
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ pub type Spread = fn(usize, &(dyn Fn() + Sync));
 
 /// Threads that work together, the caller's included.
 ///
-/// Frameworks keep threads that wait for work by turning around in place. Others beside them would have to share the cores with those.
+/// Threads of a framework may spin while they wait for work. Others beside them would have to share the cores with those.
 #[derive(Debug, Clone, Copy)]
 pub struct Team {
     size: usize,

@@ -137,6 +137,21 @@ def undisturbed(run: Run) -> Iterator[bool]:
         taps.drop()
 
 
+class Unfit(Exception):
+    """A criterion does not compute with a part of the batch."""
+
+
+def placed(target: Any, output: Tensor) -> Any:
+    """A target on the device of an output, and its numbers in the same precision."""
+
+    def one(item: Any) -> Any:
+        if not isinstance(item, Tensor):
+            return item
+        return item.to(output.device, output.dtype) if item.is_floating_point() else item.to(output.device)
+
+    return tree_map(one, target)
+
+
 class _Check:
     def __init__(self, run: Run, args: Any, kwargs: Any, has_cudnn: bool) -> None:
         self.run, self.given, self.has_cudnn = run, (args, kwargs), has_cudnn
@@ -472,16 +487,27 @@ class _Check:
                 "or 'sum' as it is",
             )
 
-    def check_loss(self, criterion: Any, target: Any) -> None:
-        """The loss is the mean, or the sum, of losses of single examples."""
-        reduction = self.run.loss_reduction
+    def check_criterion(self, criterion: Any) -> None:
+        """The loss is the mean, or the sum, of losses of single examples, whichever part of the batch it compares the output with."""
         with torch.no_grad():
             pairs = zip(float_tensors(self.call(self.inputs(3, 1))), self.output_axes, strict=True)
         found = [(own, own_axis) for own, own_axis in pairs if own_axis is not None and own.shape[own_axis] == 3]
         if len(found) != 1:
             remedy = f"the module gives {len(found) or 'no'} tensors with a part for every example, where the check needs one to go through"
             raise refusals.misuse("criterion", f"{remedy}: leave it out")
-        output, axis = found[0]
+        failures: list[Unfit] = []
+        for target in self.run.targets:
+            try:
+                self.check_loss(criterion, placed(target, found[0][0]), *found[0])
+            except Unfit as error:
+                failures.append(error)
+        if len(failures) == len(self.run.targets):
+            remedy = f"it cannot compute with the module's output and a made-up target ({failures[0]}): leave it out"
+            raise refusals.misuse("criterion", remedy) from failures[0]
+
+    def check_loss(self, criterion: Any, target: Any, output: Tensor, axis: int) -> None:
+        """The loss of this output and target is the mean, or the sum, of losses of single examples."""
+        reduction = self.run.loss_reduction
         goal = made_up(target, 1, 3, 0, self.form, 4)
         another = made_up(target, 1, 3, 0, (self.form[0], 2, not self.form[2]), 9)
         ignored = getattr(criterion, "ignore_index", None)
@@ -491,11 +517,13 @@ class _Check:
             try:
                 loss = criterion(own, goal)
             except Exception as error:
-                remedy = f"it cannot compute with the module's output and a made-up target ({error}): leave it out"
-                raise refusals.misuse("criterion", remedy) from error
+                raise Unfit(str(error)) from error
             if loss.dim():
                 raise refusals.misuse("criterion", "it gives several numbers: give one with reduction='mean' or 'sum'")
-            (gradient,) = torch.autograd.grad(loss, own)
+            try:
+                (gradient,) = torch.autograd.grad(loss, own)
+            except RuntimeError as error:
+                raise Unfit(str(error)) from error
             count = own.shape[axis] if reduction == "mean" else 1
             return gradient.transpose(0, axis) * count
 
@@ -542,7 +570,7 @@ def check(run: Run, args: Any, kwargs: Any) -> None:
         own.check_memory()
         own.check_mixing()
         if run.criterion is not None:
-            own.check_loss(run.criterion, run.target)
+            own.check_criterion(run.criterion)
         try:
             with full_precision():
                 own.check_gradients()

@@ -302,7 +302,7 @@ class PrivacyEngine:
             group.level(module)
         try:
             loader = private_loader(data_loader, batches, run)
-            run.target = _target(loader) if criterion is not None and check else None
+            run.targets = _targets(loader) if criterion is not None and check else []
         except BaseException:
             self.detach()
             self.run = None
@@ -502,16 +502,17 @@ def _planned(epochs: float | None, steps: int | None, per_epoch: int) -> int:
 TARGETS = ("labels", "label", "targets", "target")
 
 
-def _target(loader: PrivateLoader) -> Any:
-    """The last part of a batch, or the one of that name, made up: what a criterion compares outputs with."""
+def _targets(loader: PrivateLoader) -> list[Any]:
+    """The parts of a batch that a criterion may compare outputs with, made up: those after the first, or those of such a name."""
     blank = loader.collate_fn([])
-    if isinstance(blank, (list, tuple)) and len(blank) > 1:
-        return blank[-1]
-    found = [blank[name] for name in TARGETS if name in blank] if isinstance(blank, Mapping) else []
-    if len(found) != 1:
-        remedy = f"batches have no target in the last place, and none of the name {TARGETS[0]} or {TARGETS[-1]}"
+    if isinstance(blank, Mapping):
+        found = [blank[name] for name in TARGETS if name in blank]
+    else:
+        found = list(blank[1:]) if isinstance(blank, (list, tuple)) else []
+    if not found:
+        remedy = f"batches have no part after the first, and none of the name {', '.join(TARGETS[:-1])} or {TARGETS[-1]}"
         raise conflict("criterion", "given", f"{remedy}, so it cannot be checked: leave it out")
-    return found[0]
+    return found
 
 
 def _settled(request: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from .._core import brief
 from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
-from .parts import enlarged, parts_of
+from .parts import enlarged, give_examples, parts_of
 from .sampling import PrivateLoader, plain_loader
 from .taps import without_autocast
 
@@ -41,7 +41,8 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
     :meth:`PrivacyEngine.make_private`. The plan has the epochs or steps of the trainer. ``module`` names the part of the
     LightningModule that ``training_step`` calls, such as ``"net"``; without it that is its only part with weights, or the LightningModule
     itself if ``training_step`` calls ``self(...)``. With ``accumulate_grad_batches`` of the trainer the expected size of a step is so many
-    times ``batch_size`` of the loader, and ``training_step`` is given at most ``batch_size`` examples at a time.
+    times ``batch_size`` of the loader, and ``training_step`` is given at most ``batch_size`` examples at a time, or
+    those of one unit.
 
     Training losses that the LightningModule logs are exact numbers about private data, which the guarantee does not cover.
     """
@@ -95,27 +96,29 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
         made = make(module=self._module(pl_module), optimizer=optimizer, data_loader=enlarged(plain, times), **options)
         self._loader = made[-1]
         if times > 1:
-            self._divide(pl_module, int(plain.batch_size))
+            give_examples(self._loader, plain)
+            self._divide(trainer, pl_module, int(plain.batch_size))
         if self._restored is not None:
             self.engine.load_state_dict(self._restored)
         self._taken = self.engine.steps
         source.instance = self._loader
 
-    def _divide(self, pl_module: Any, most: int) -> None:
+    def _divide(self, trainer: Any, pl_module: Any, most: int) -> None:
         """Has a step be computed with at most so many examples at a time."""
-        plain, run = pl_module.training_step, self.engine.own_run
+        plain, run, loader = pl_module.training_step, self.engine.own_run, self._loader
+        assert loader is not None
 
         @wraps(plain)
         def training_step(batch: Any, *more: Any, **other: Any) -> Any:
             found = None
-            for part, _ in parts_of(run, batch, most):
-                found = plain(part, *more, **other)
+            for part, _ in parts_of(run, loader, batch, most):
+                found = plain(trainer.strategy.batch_to_device(part), *more, **other)
                 if run.batch is not None and not run.batch.is_last:
                     loss = found.get("loss") if isinstance(found, Mapping) else found
                     if not isinstance(loss, Tensor):
                         raise refusals.misuse("training_step", "it gave no loss for a part of the batch: give one for every part")
                     with without_autocast(loss.device.type):
-                        loss.backward()
+                        trainer.strategy.backward(loss, None)
             return found
 
         before = dict(vars(pl_module))
@@ -186,7 +189,7 @@ def _check_trainer(trainer: Any) -> None:
         remedy = "the trainer's strategies reduce gradients themselves: use one device, or reticent.torch with torch.distributed"
         raise conflict("devices", trainer.world_size, remedy)
     if trainer.accumulate_grad_batches != 1:
-        remedy = "it changed after the training began, and noise is added for every batch: leave it as it is"
+        remedy = "it was changed after the training began, and noise is added for every batch: leave it as it was"
         raise conflict("accumulate_grad_batches", trainer.accumulate_grad_batches, remedy)
     if trainer.gradient_clip_val:
         remedy = "the engine clips the gradient of each example: leave it out and set max_grad_norm"

@@ -75,7 +75,8 @@ class Run:
         #: Whether there is no check, and only the layouts are to be found.
         self.is_trusted = False
         self.criterion: Any = None
-        self.target: Any = None
+        #: What the criterion may compare outputs with, made up.
+        self.targets: list[Any] = []
         #: What gradients that were released here are known by.
         self.mark = object()
         #: Adds gradients of the batch to the sum, where that was not done yet.
@@ -515,27 +516,27 @@ class full_precision:
     """Products in full single precision while norms and sums are computed."""
 
     def __enter__(self) -> None:
-        own: Any = torch.backends
-        self.before, self.cudnn = "highest", False
+        self.by_backend: list[tuple[Any, str]] = []
         try:
-            self.before, self.cudnn = torch.get_float32_matmul_precision(), own.cudnn.allow_tf32
-            # Both say nothing of this one.
-            places = [getattr(own.mkldnn, "conv", None)]
+            self.before, self.cudnn = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
         except RuntimeError:
             # PyTorch does not tell where it was set backend by backend.
-            places = [own.cuda.matmul, own.cudnn.conv, own.cudnn.rnn, own.mkldnn.matmul, own.mkldnn.conv]
+            own: Any = torch.backends
+            places = (own.cuda.matmul, own.cudnn.conv, own.cudnn.rnn, own.mkldnn.matmul, own.mkldnn.conv)
+            self.by_backend = [(place, place.fp32_precision) for place in places]
+            for place in places:
+                place.fp32_precision = "ieee"
+            return
         if self.before != "highest":
             torch.set_float32_matmul_precision("highest")
         if self.cudnn:
-            own.cudnn.allow_tf32 = False
-        found = [(place, place.fp32_precision) for place in places if place is not None]
-        self.by_backend = [(place, precision) for place, precision in found if precision not in ("none", "ieee")]
-        for place, _ in self.by_backend:
-            place.fp32_precision = "ieee"
+            torch.backends.cudnn.allow_tf32 = False
 
     def __exit__(self, *_: object) -> None:
-        for place, precision in self.by_backend:
-            place.fp32_precision = precision
+        if self.by_backend:
+            for place, precision in self.by_backend:
+                place.fp32_precision = precision
+            return
         if self.before != "highest":
             torch.set_float32_matmul_precision(self.before)
         if self.cudnn:

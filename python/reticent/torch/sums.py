@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.grad import conv2d_weight
 
 from .. import _native
 from ..errors import ReticentError
@@ -56,7 +55,7 @@ class GradientSum:
             return
         digits = 1 + torch.arange(4096, device=self.device, dtype=torch.float32).view(64, 64) * torch.finfo(torch.float32).eps
         one = torch.eye(64, device=self.device, dtype=torch.float32)
-        if not torch.equal(one @ digits, digits) or not (self.device.type != "cpu" or _is_convolved(digits)):
+        if not torch.equal(one @ digits, digits):
             raise refusals.misuse(
                 "module",
                 "the device multiplies with fewer digits than single precision has, and the guarantee rests on those: unset "
@@ -201,14 +200,6 @@ class GradientSum:
         shaped = torch._utils._unflatten_dense_tensors(noisy, self.parameters)
         pairs = zip(self.parameters, shaped, strict=True)
         return [found if own.dtype == self.kind else found.to(own.dtype) for own, found in pairs]
-
-
-def _is_convolved(digits: Tensor) -> bool:
-    """Whether the gradient of a convolution's weights has all digits of its input."""
-    image, gradient = digits.view(1, 64, 8, 8), digits.new_zeros(1, 64, 8, 8)
-    gradient[0, :, 4, 4] = 1
-    found = conv2d_weight(image, (64, 64, 3, 3), gradient, padding=1)
-    return torch.equal(found, image[:, :, 3:6, 3:6].expand_as(found))
 
 
 def part(parts: dict[nn.Parameter, Tensor], place: Place) -> Tensor:

@@ -53,7 +53,8 @@ class Seen:
 
 def versions_of(*tensors: Tensor) -> tuple[int, ...]:
     """How often tensors were changed in place. Those that were made in inference mode do not tell."""
-    return tuple(0 if own.is_inference() else own._version for own in tensors)
+    # Whoever collects garbage in another thread must not see a tuple that is being filled.
+    return tuple([0 if own.is_inference() else own._version for own in tensors])
 
 
 def stream_of(index: int) -> tuple[int, int]:

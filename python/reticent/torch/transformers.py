@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
@@ -25,7 +24,7 @@ from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
 from .losses import sequence_loss
-from .parts import enlarged, parts_of
+from .parts import enlarged, give_examples, mean_of, parts_of
 from .sampling import PrivateLoader
 
 #: What a trainer logs about private data without noise.
@@ -58,7 +57,7 @@ def make_private_trainer(
     Give ``target_epsilon`` and ``target_delta``, or ``noise_multiplier``; other ``options`` are those of
     :meth:`PrivacyEngine.make_private`. The plan has the epochs or steps of the trainer's arguments; the expected size of a step is
     ``per_device_train_batch_size`` times ``gradient_accumulation_steps``, and the model is given at most
-    ``per_device_train_batch_size`` examples at a time.
+    ``per_device_train_batch_size`` examples at a time, or those of one unit.
 
     Of the arguments, ``max_grad_norm`` is set to 0, since the engine clips, and ``gradient_accumulation_steps`` to 1, since every batch of
     the loader is then that of a whole step. Training losses are exact numbers about private data and are
@@ -78,10 +77,11 @@ def make_private_trainer(
             options["steps"] = int(args.max_steps)
         else:
             options["epochs"] = float(args.num_train_epochs)
+    own_loader = _loader(trainer)
     given: dict[str, Any] = {
         "module": trainer.model,
         "optimizer": trainer.create_optimizer(),
-        "data_loader": enlarged(_loader(trainer), times),
+        "data_loader": enlarged(own_loader, times),
         "max_grad_norm": max_grad_norm,
         **options,
     }
@@ -91,8 +91,11 @@ def make_private_trainer(
     else:
         loader = engine.make_private(noise_multiplier=noise_multiplier, delta=target_delta, **given)[-1]
     args.max_grad_norm, args.gradient_accumulation_steps = 0.0, 1
+    # Losses are divided by the trainer's number, and by accelerate's.
+    trainer.accelerator.gradient_accumulation_steps = 1
     if times > 1:
-        _divide(trainer, engine, most)
+        give_examples(loader, own_loader)
+        _divide(trainer, engine, loader, most)
     # Samples are independent of each other, so none is skipped after an interruption.
     args.ignore_data_skip = True
     # A loss of its own number of items is not a mean over the batch.
@@ -109,14 +112,13 @@ def make_private_trainer(
     return engine
 
 
-def _divide(trainer: Trainer, engine: PrivacyEngine, most: int) -> None:
+def _divide(trainer: Trainer, engine: PrivacyEngine, loader: PrivateLoader, most: int) -> None:
     """Has the trainer compute a step with at most so many examples at a time."""
     plain = trainer.training_step
 
     def training_step(model: Any, inputs: Any, num_items_in_batch: Any = None) -> Tensor:
         # The number of items is that of the whole batch, and no part's.
-        found = [(plain(model, part) * rows, rows) for part, rows in parts_of(engine.own_run, inputs, most)]
-        return torch.stack([loss for loss, _ in found]).sum() / sum(rows for _, rows in found)
+        return mean_of([(plain(model, part), rows) for part, rows in parts_of(engine.own_run, loader, inputs, most)])
 
     trainer.training_step = training_step  # type: ignore[method-assign]
 

@@ -1,5 +1,4 @@
-//! Convolutions that another framework computes: norms of their weights' gradients, and clipped sums of those that are kept, on the
-//! framework's memory.
+//! Convolutions that another framework computes: norms and clipped sums of their weights' gradients, on the framework's memory.
 
 use super::kernel::product::{MatrixView, multiply};
 use super::kernel::vector::squared;
@@ -9,6 +8,9 @@ use crate::team::Team;
 
 /// Up to so many places products with unfolded inputs are faster than sliding sums.
 const FEW: usize = 128;
+
+/// So many weights are too many for a thread's caches.
+const LARGE: usize = 1 << 20;
 
 /// The gradients of a convolution's weights for single examples, in single precision on the CPU.
 ///
@@ -45,6 +47,13 @@ struct Room {
     turned: Vec<f32>,
     columns: Vec<f32>,
     one: Vec<f32>,
+}
+
+/// One example and what its gradient is multiplied by.
+struct Example<'a> {
+    input: &'a [f32],
+    gradient: &'a [f32],
+    factor: f32,
 }
 
 impl ConvGradients {
@@ -146,12 +155,97 @@ impl ConvGradients {
     pub fn add_kept(&self, kept: &[f32], factors: &[f32], sum: &mut [f32], team: Team) {
         let size = self.kept();
         assert_eq!(kept.len(), factors.len() * size, "what is kept of every unit");
+        self.summed(factors, sum, team, |first, factors, total| {
+            add_kept(&kept[first * size..][..factors.len() * size], size, factors, total);
+        });
+    }
+
+    /// Adds the gradient of every unit to the sum, each multiplied by its factor. A factor of 0 adds nothing, whatever the unit holds.
+    ///
+    /// # Panics
+    /// If the lengths of the slices do not belong together.
+    pub fn add(&self, pass: ConvPass<'_>, factors: &[f32], sum: &mut [f32], team: Team) {
+        assert_eq!(self.units(pass), Some(factors.len()), "one factor for every unit");
+        assert_eq!(sum.len(), self.weights(), "the sum of a convolution's gradients");
+        if self.is_unfolded && self.weights() >= LARGE {
+            return self.add_unfolded(&self.weighted(pass, 0, factors), sum, team);
+        }
+        self.summed(factors, sum, team, |first, factors, total| {
+            let (mut room, mut scaled) = (self.room(), vec![0.0; self.conv.output()]);
+            for own in self.weighted(pass, first, factors) {
+                for (scaled, value) in scaled.iter_mut().zip(own.gradient) {
+                    *scaled = own.factor * value;
+                }
+                self.write(own.input, &scaled, &mut room, total, true);
+            }
+        });
+    }
+
+    /// The examples of units whose factors are not 0.
+    fn weighted<'a>(&self, pass: ConvPass<'a>, first: usize, factors: &[f32]) -> Vec<Example<'a>> {
+        let taken = factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
+        let examples = taken.flat_map(|(unit, factor)| {
+            let own = self.examples(self.of(pass, first + unit, 1));
+            own.map(|(input, gradient)| Example { input, gradient, factor: *factor })
+        });
+        examples.collect()
+    }
+
+    /// Adds examples by products over the places of several, each thread to weights of its own: example by example, all weights would be
+    /// read and written for each.
+    fn add_unfolded(&self, examples: &[Example<'_>], sum: &mut [f32], team: Team) {
+        let (depth, places, outer) = (self.conv.depth(), self.conv.places(), self.conv.outer());
+        let image = self.conv.group_image();
+        let together = (FEW / places.max(1)).clamp(1, examples.len().max(1));
+        // Rows whose distance is a power of 2 would push each other out of the cache.
+        let pitch = together * places + 16;
+        let mut columns = vec![0.0; depth * pitch];
+        let mut planes = vec![Vec::new(); together];
+        for planes in &mut planes {
+            self.conv.planes(planes);
+        }
+        let (stretch, block) = (depth.div_ceil(team.size()).max(1), outer.div_ceil(team.size()).max(1));
+        for some in examples.chunks(together) {
+            let count = some.len() * places;
+            for (group, out) in sum.chunks_exact_mut(outer * depth).enumerate() {
+                team.each(planes.iter_mut().zip(some), |(planes, own)| {
+                    self.conv.spread(&own.input[group * image..][..image], planes);
+                });
+                team.each(columns.chunks_mut(stretch * pitch).enumerate(), |(index, rows)| {
+                    for (at, planes) in planes[..some.len()].iter().enumerate() {
+                        self.conv.unfold(planes, index * stretch, rows, pitch, at * places);
+                    }
+                });
+                let right = MatrixView::strided(&columns, depth, count, pitch).transposed();
+                team.each(out.chunks_mut(block * depth).enumerate(), |(index, out)| {
+                    let rows = out.len() / depth;
+                    let mut slopes = vec![0.0; rows * count];
+                    for (row, into) in slopes.chunks_exact_mut(count).enumerate() {
+                        let from = (group * outer + index * block + row) * places;
+                        for (into, own) in into.chunks_exact_mut(places).zip(some) {
+                            let slopes = &own.gradient[from..][..places];
+                            into.iter_mut().zip(slopes).for_each(|(into, value)| *into = own.factor * value);
+                        }
+                    }
+                    multiply(out, depth, MatrixView::new(&slopes, rows, count), right, true);
+                });
+            }
+        }
+    }
+
+    /// Sums shares in memory of their own, then into the sum, in the order of the shares.
+    fn summed(
+        &self,
+        factors: &[f32],
+        sum: &mut [f32],
+        team: Team,
+        work: impl Fn(usize, &[f32], &mut [f32]) + Sync,
+    ) {
         assert_eq!(sum.len(), self.weights(), "the sum of a convolution's gradients");
         let share = factors.len().div_ceil(team.size()).max(1);
-        // Every thread sums in memory of its own; its sums are added in the order of the shares.
-        let mut totals = vec![vec![0.0; size]; factors.len().div_ceil(share)];
-        let shares = totals.iter_mut().zip(factors.chunks(share)).zip(kept.chunks(share * size));
-        team.each(shares, |((total, factors), kept)| add_kept(kept, size, factors, total));
+        let mut totals = vec![vec![0.0; self.kept()]; factors.len().div_ceil(share)];
+        let shares = totals.iter_mut().zip(factors.chunks(share)).enumerate();
+        team.each(shares, |(index, (total, factors))| work(index * share, factors, total));
         for total in &totals {
             if self.is_unfolded {
                 sum.iter_mut().zip(total).for_each(|(sum, value)| *sum += value);
@@ -201,7 +295,7 @@ impl ConvGradients {
         let outs = out.chunks_exact_mut(outer * depth);
         for ((image, gradient), out) in images.zip(gradient.chunks_exact(outer * places)).zip(outs) {
             self.conv.spread(image, &mut room.planes);
-            self.conv.unfold(&room.planes, &mut room.columns);
+            self.conv.unfold(&room.planes, 0, &mut room.columns, places, 0);
             let left = MatrixView::new(gradient, outer, places);
             let right = MatrixView::new(&room.columns, depth, places).transposed();
             multiply(out, depth, left, right, add);
@@ -310,13 +404,27 @@ mod tests {
                 assert!((squares[unit] - square).abs() <= 1e-5 * square, "{geometry:?}");
                 assert!(with_kept || parts[unit].powi(2) >= square, "{geometry:?}");
             }
-        }
-        let mut sum = vec![1.0f32; gradients.weights()];
-        kept[gradients.kept()] = f32::NAN;
-        gradients.add_kept(&kept, &factors, &mut sum, Team::own(threads));
-        for (place, value) in sum.iter().enumerate() {
-            let wanted = 1.0 + 0.5 * expected[0][place] - 2.0 * expected[2][place];
-            assert!((f64::from(*value) - wanted).abs() <= 1e-4, "{geometry:?} {value} {wanted}");
+            let mut sum = vec![1.0f32; gradients.weights()];
+            if with_kept {
+                kept[gradients.kept()] = f32::NAN;
+                gradients.add_kept(&kept, &factors, &mut sum, Team::own(threads));
+            } else {
+                let mut spoilt = input.clone();
+                spoilt[each * image] = f32::NAN;
+                let pass = ConvPass { input: &spoilt, ..pass };
+                gradients.add(pass, &factors, &mut sum, Team::own(threads));
+                if gradients.is_unfolded {
+                    let mut whole = vec![1.0f32; gradients.weights()];
+                    let examples = gradients.weighted(pass, 0, &factors);
+                    gradients.add_unfolded(&examples, &mut whole, Team::own(threads));
+                    let near = |(one, other): (&f32, &f32)| (one - other).abs() <= 1e-4;
+                    assert!(whole.iter().zip(&sum).all(near), "{geometry:?}");
+                }
+            }
+            for (place, value) in sum.iter().enumerate() {
+                let wanted = 1.0 + 0.5 * expected[0][place] - 2.0 * expected[2][place];
+                assert!((f64::from(*value) - wanted).abs() <= 1e-4, "{geometry:?} {value} {wanted}");
+            }
         }
     }
 

@@ -1,5 +1,4 @@
-"""Gradients of convolutions on the CPU: norms by the native library's sliding sums on the memory of the tensors, and sums by those too where
-gradients are kept, else by the pass of PyTorch that gives the gradient of a batch."""
+"""Gradients of convolutions by the native library's sliding sums, on the memory of the tensors: nothing is unfolded in memory."""
 
 from __future__ import annotations
 
@@ -10,10 +9,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.grad import conv2d_weight
 
 from ... import _native
-from ..terms import Outer, Term, allowance, cleared, masked
+from ..terms import Outer, Term, allowance, cleared
 
 #: Gradients are kept if they take at most so many times the memory of the layer's input and output.
 SHARE = 3
@@ -24,16 +22,18 @@ MOST_PAIRS = 0.1
 
 
 class Slid(Term):
-    """The gradients of a convolution's weights. Where they are not kept, sums are computed anew."""
+    """The gradients of a convolution's weights. Where they are not kept, sums are computed a second time."""
 
-    def __init__(self, slides: Slides, native: Any, values: Tensor, gradient: Tensor, each: int, outer: Callable[[], Outer]) -> None:
-        self.slides, self.native, self.each, self.outer = slides, native, each, outer
+    def __init__(
+        self, native: Any, values: Tensor, gradient: Tensor, each: int, outer: Callable[[], Outer], size: tuple[int, int]
+    ) -> None:
+        self.native, self.each, self.outer, self.size = native, each, outer, size
         self.values, self.gradient = values.contiguous(), gradient.contiguous()
         self.rows = values.shape[0] // each
         self.kept: Tensor | None = None
 
     def squared(self) -> Tensor:
-        height, width = self.slides.weights(self.values, self.gradient)
+        height, width = self.size
         if self.each * self.gradient[0, 0].numel() * (height + width) <= MOST_PAIRS * height * width:
             return self.outer().squared()
         size = self.rows * self.native.kept
@@ -54,36 +54,26 @@ class Slid(Term):
         return self.outer().full()
 
     def add(self, factors: Tensor, into: Tensor) -> None:
+        own = factors.float().contiguous().numpy()
         flat = into.view(-1)
-        if self.kept is None:
-            flat.add_(self._again(factors))
-            return
         sum_ = flat if flat.dtype == torch.float32 else torch.zeros(flat.shape[0], dtype=torch.float32)
-        self.native.add_kept(self.kept.numpy(), factors.float().contiguous().numpy(), sum_.numpy(), _threads())
+        if self.kept is not None:
+            self.native.add_kept(self.kept.numpy(), own, sum_.numpy(), _threads())
+        else:
+            self.native.add(self.values.numpy(), self.gradient.numpy(), self.each, own, sum_.numpy(), _threads())
         if sum_ is not flat:
             flat += sum_
-
-    def write(self, factors: Tensor, into: Tensor) -> None:
-        if self.kept is None:
-            into.view(-1).copy_(self._again(factors))
-        else:
-            super().write(factors, into)
-
-    def _again(self, factors: Tensor) -> Tensor:
-        """The sum, computed anew."""
-        own = factors.float() if self.each == 1 else factors.float().repeat_interleave(self.each)
-        return self.slides.gradient_of(self.values, masked(self.gradient, own))
 
     def without(self, bad: Tensor) -> Slid:
         rows = bad.repeat_interleave(self.each)
         outer = self.outer
         found = Slid(
-            self.slides,
             self.native,
             cleared(self.values, rows),
             cleared(self.gradient, rows),
             self.each,
             lambda: outer().without(bad),
+            self.size,
         )
         if self.kept is not None:
             found.kept = cleared(self.kept.view(self.rows, -1), bad).view(-1)
@@ -133,21 +123,9 @@ class Slides:
                 values.shape[1], size, gradient.shape[1], module.groups, kernel, stride, self.padding, dilation
             )
             self.made[size] = native
-        return Slid(self, native, values, gradient, each, outer)
-
-    def weights(self, values: Tensor, gradient: Tensor) -> tuple[int, int]:
-        """The weights of a group: how many outputs there are, and how many weights each has."""
-        groups = self.module.groups
-        return gradient.shape[1] // groups, values.shape[1] // groups * math.prod(self.module.kernel_size)
-
-    def gradient_of(self, values: Tensor, gradient: Tensor) -> Tensor:
-        """The gradient of the weights for all examples together."""
-        module = self.module
-        kernel, stride, dilation = (_pair(own, 1) for own in (module.kernel_size, module.stride, module.dilation))
-        if values.dim() == 3:
-            values, gradient = values.unsqueeze(2), gradient.unsqueeze(2)
-        shape = (gradient.shape[1], values.shape[1] // module.groups, *kernel)
-        return conv2d_weight(values, shape, gradient, stride, self.padding, dilation, module.groups).reshape(-1)
+        groups = module.groups
+        weights = gradient.shape[1] // groups, values.shape[1] // groups * math.prod(module.kernel_size)
+        return Slid(native, values, gradient, each, outer, weights)
 
 
 def _pair(numbers: Any, other: int) -> tuple[int, int]:

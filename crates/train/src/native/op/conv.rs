@@ -190,11 +190,19 @@ impl Conv {
         self.starts.len()
     }
 
-    /// The stretch of every weight of an output channel, one after the other: `[depth][places]`.
-    pub(in crate::native) fn unfold(&self, planes: &[f32], columns: &mut [f32]) {
+    /// The stretches of some weights of an output channel, from a weight on: `[weight][places]`, in rows of `pitch` numbers from `first`
+    /// on.
+    pub(in crate::native) fn unfold(
+        &self,
+        planes: &[f32],
+        from: usize,
+        columns: &mut [f32],
+        pitch: usize,
+        first: usize,
+    ) {
         let width = self.places[1];
-        for (start, column) in self.starts.iter().zip(columns.chunks_exact_mut(self.places())) {
-            for (row, into) in column.chunks_exact_mut(width).enumerate() {
+        for (start, column) in self.starts[from..].iter().zip(columns.chunks_exact_mut(pitch)) {
+            for (row, into) in column[first..][..self.places()].chunks_exact_mut(width).enumerate() {
                 into.copy_from_slice(&planes[start + row * self.pitch..][..width]);
             }
         }
