@@ -63,6 +63,42 @@ def test_every_part_that_may_be_the_target_is_checked():
         model(x)
 
 
+def test_the_last_part_is_the_target():
+    """Where the criterion does not compute with it, another part does not stand in."""
+    rows = [(x, y, torch.zeros(7)) for x, y in data()]
+    engine, model, _, loader = private(loader=DataLoader(rows, batch_size=20), criterion=nn.CrossEntropyLoss())
+    x, _, _ = next(iter(loader))
+    with pytest.raises(RequestError, match="cannot compute"):
+        model(x)
+
+
+@pytest.mark.parametrize("kind", ["function", "module", "tuple"])
+def test_functions_that_leave_targets_out_are_found(kind):
+    """A mean over the targets of a batch that count mixes examples, also where a function hides that some do not."""
+
+    class Tagger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Linear(5, 8)
+
+        def forward(self, x):
+            return self.net(x).view(-1, 4, 2)
+
+    def mixing(output, aim):
+        return nn.functional.cross_entropy(output.flatten(0, 1), aim.flatten())
+
+    class Mixing(nn.Module):
+        def forward(self, output, aim):
+            return mixing(output, aim)
+
+    criterion = {"function": mixing, "module": Mixing(), "tuple": lambda output, aim: (output.sum(), aim)}[kind]
+    rows = [(x, torch.tensor([0, 1, 1, 0])) for x, _ in data()]
+    engine, model, _, loader = private(Tagger(), loader=DataLoader(rows, batch_size=20), criterion=criterion)
+    x, _ = next(iter(loader))
+    with pytest.raises(RequestError, match="several numbers" if kind == "tuple" else "examples mix"):
+        model(x)
+
+
 @pytest.mark.parametrize("loss", [nn.HuberLoss, nn.MSELoss])
 def test_targets_have_the_precision_of_the_output(loss):
     rows = [(x, x[:2]) for x, _ in data()]

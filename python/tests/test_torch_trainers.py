@@ -74,6 +74,7 @@ def test_lightning_takes_private_steps(lightning, has_forward):
 @pytest.mark.parametrize(
     "options, text",
     [
+        ({"accumulate_grad_batches": 2}, "accumulate_grad_batches"),
         ({"gradient_clip_val": 1.0}, "max_grad_norm"),
         ({"precision": "16-true"}, "precision"),
         ({"overfit_batches": 2}, "overfit_batches"),
@@ -83,27 +84,6 @@ def test_lightning_takes_private_steps(lightning, has_forward):
 def test_lightning_settings_that_break_privacy_are_refused(lightning, options, text):
     with pytest.raises(RequestError, match=text):
         fitted(lightning, classifier(lightning), **options)
-
-
-@pytest.mark.parametrize("has_forward", [True, False])
-def test_lightning_accumulates_within_private_steps(lightning, has_forward):
-    module, sizes = classifier(lightning, has_forward), []
-    module.net.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])) if module.trainer.training else None)
-    before = module.net[0].weight.clone()
-    private = fitted(lightning, module, DataLoader(data(), batch_size=4), accumulate_grad_batches=5)
-    engine = private.engine
-    # 40 examples in steps of 20, twice.
-    assert engine.steps == 4 and engine.steps_left == 0 and not torch.equal(before, module.net[0].weight)
-    assert engine.own_run.standing()["expected_batch"] == 20 and max(sizes) <= 4 and len(sizes) > 4
-    assert "training_step" not in vars(module) and module.trainer.accumulate_grad_batches == 5
-
-
-def test_lightning_asks_for_a_loss_of_every_part(lightning):
-    module = classifier(lightning)
-    module.__class__.training_step = lambda self, batch, place: None
-    with pytest.raises(RequestError, match="no loss for a part"):
-        fitted(lightning, module, DataLoader(data(), batch_size=4), accumulate_grad_batches=5)
-    assert "training_step" not in vars(module)
 
 
 def test_lightning_stops_when_a_step_is_not_private(lightning):
@@ -188,98 +168,67 @@ def test_transformers_accumulates_within_private_steps(transformers, tmp_path, l
     assert len(losses) == engine.steps and all(0 < loss < 10 for loss in losses)
 
 
-def stepped(rows, by_unit=False):
-    """A run and a loader in front of a step with the first examples."""
-    from reticent.torch.parts import give_examples
-    from reticent.torch.sampling import Batch, Examples
-    from test_torch_engine import data as examples
-    from test_torch_engine import network, private
-
-    units = {"units": [row // 3 for row in range(60)], "unit": "user"} if by_unit else {}
-    given = DataLoader(examples(), batch_size=20)
-    engine, model, optimizer, loader = private(network(), loader=given, **units)
-    give_examples(loader, given)
-    unit = torch.arange(rows) // 3 if by_unit else None
-    engine.run.announce(Batch(rows, unit, len(unit.unique()) if by_unit else rows, False, True, True))
-    return engine, model, optimizer, loader, Examples([examples()[row] for row in range(rows)])
-
-
+@pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("by_unit", [False, True])
-def test_the_sum_of_parts_is_that_of_the_batch(by_unit):
-    from reticent.torch.parts import parts_of
-    from test_torch_engine import clipped_loop, network, present_sum
+def test_steps_are_given_part_after_part(by_unit, workers):
+    """Examples and targets in lists, as detectors have them, stay together; units stay whole; every part is in the step's sum."""
+    from reticent.torch.parts import Steps
+    from test_torch_engine import clipped_loop, network, present_sum, private
     from test_torch_engine import data as examples
 
-    engine, model, _, loader, step = stepped(9, by_unit)
-    seen = []
-    for (inputs, labels), rows in parts_of(engine.run, loader, step, 4):
-        assert rows == len(inputs) == len(labels)
-        seen.append(rows)
-        nn.functional.cross_entropy(model(inputs), labels).backward()
-    assert seen == ([3, 3, 3] if by_unit else [4, 4, 1]) and engine.run.batch.is_last
-    x, y = examples()[:9]
-    unit = torch.arange(9) // 3 if by_unit else None
-    assert torch.allclose(present_sum(engine), clipped_loop(network(), x, y, 1.0, unit), atol=1e-5)
+    rows = [(x, {"class": y}) for x, y in examples()]
+    given = DataLoader(rows, batch_size=8, num_workers=workers, collate_fn=lambda own: (torch.stack([x for x, _ in own]), [y for _, y in own]))
+    units = {"units": [row // 3 for row in range(60)], "unit": "user"} if by_unit else {}
+    engine, model, optimizer, loader = private(network(), loader=given, **units)
+    steps, other, taken = Steps(loader, engine.run, 4, given), network(), 0
+    assert len(steps) == len(loader) and steps.dataset is rows and loader.made_of is given
+    for step in steps:
+        assert "labels" not in step
+        seen, sizes = [], []
+        for (inputs, targets), count in step:
+            labels = torch.stack([own["class"] for own in targets])
+            if not engine.run.batch.is_blank:
+                assert count == len(inputs) == len(targets) and torch.equal(labels, (inputs[:, 0] > 0).long())
+                seen.append((inputs, labels, engine.run.batch.unit))
+                sizes.append(engine.run.batch.units)
+            nn.functional.cross_entropy(model(inputs), labels).backward()
+        if seen:
+            assert all(len(own[0]) <= (12 if by_unit else 4) for own in seen)
+            unit = None
+            if by_unit:
+                starts = [sum(sizes[:place]) for place in range(len(sizes))]
+                unit = torch.cat([own[2] + start for own, start in zip(seen, starts, strict=True)])
+            x, y = (torch.cat([own[place] for own in seen]) for place in range(2))
+            other.load_state_dict(model.state_dict())
+            assert torch.allclose(present_sum(engine), clipped_loop(other, x, y, 1.0, unit), atol=1e-4)
+        optimizer.step()
+        optimizer.zero_grad()
+        taken += 1
+    assert taken == len(loader) == engine.steps
 
 
 def test_a_part_that_is_left_out_is_refused():
-    from reticent.torch.parts import parts_of
+    from reticent.torch.parts import Steps
+    from test_torch_engine import data as examples
+    from test_torch_engine import network, private
 
-    engine, model, optimizer, loader, step = stepped(9)
-    parts = parts_of(engine.run, loader, step, 4)
+    given = DataLoader(examples(), batch_size=30)
+    engine, model, optimizer, loader = private(network(), loader=given)
+    steps = iter(Steps(loader, engine.run, 2, given))
+    parts = iter(next(steps))
     next(parts)
-    (inputs, labels), _ = next(parts)
+    (inputs, _), _ = next(parts)
     with pytest.raises(RequestError, match="not trained on"):
         model(inputs)
-    next(parts)
-    with pytest.raises(RequestError, match="backward"):
-        optimizer.step()
-
-
-def test_only_whole_steps_of_the_private_loader_are_divided():
-    from reticent.torch.parts import parts_of
-    from reticent.torch.sampling import Batch
-
-    engine, _, _, loader, step = stepped(9)
-    with pytest.raises(RequestError, match="not the private loader's"):
-        next(parts_of(engine.run, loader, torch.zeros(9, 5), 4))
-    engine.run.announce(Batch(9, None, 9, False, False, True))
-    with pytest.raises(RequestError, match="cannot be divided"):
-        next(parts_of(engine.run, loader, step, 4))
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_lightning_keeps_examples_and_targets_together(lightning, workers):
-    """Targets in a list, one for each example, as detectors have them."""
-    pairs, seen = [], []
-
-    class Own(lightning.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.net = nn.Linear(1, 1)
-
-        def training_step(self, batch, place):
-            x, targets = batch
-            pairs.extend((int(row), int(own)) for row, own in zip(x, targets, strict=True))
-            seen.append(len(x))
-            return sum(((row - own) ** 2).sum() for row, own in zip(self.net(x), targets, strict=True)) / len(targets)
-
-        def backward(self, loss, *args, **kwargs):
-            super().backward(loss, *args, **kwargs)
-            seen.append(None)
-
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), lr=0.0)
-
-    rows = [(torch.tensor([float(row)]), torch.tensor([float(row)])) for row in range(40)]
-    loader = DataLoader(
-        rows, batch_size=4, num_workers=workers, collate_fn=lambda own: (torch.stack([x for x, _ in own]), [y for _, y in own])
-    )
-    private = fitted(lightning, Own(), loader, accumulate_grad_batches=5)
-    assert len(pairs) > 20 and all(row == own for row, own in pairs if row or own)
-    assert seen[1::2] == [None] * (len(seen) // 2) and private.engine.steps == 4
-    # The loader that it was made of is the user's.
-    assert private._loader.made_of is loader
+    with pytest.raises(RequestError, match="before it was given all parts"):
+        next(steps)
+    engine, model, optimizer, loader = private(network(), loader=given)
+    step = next(iter(Steps(loader, engine.run, 2, given)))
+    for (inputs, labels), _ in step:
+        nn.functional.cross_entropy(model(inputs), labels).backward()
+    optimizer.step()
+    with pytest.raises(RequestError, match="a step that is over"):
+        next(iter(step))
 
 
 @pytest.mark.parametrize(
@@ -287,6 +236,7 @@ def test_lightning_keeps_examples_and_targets_together(lightning, workers):
     [
         ({"label_smoothing_factor": 0.1}, "label_smoothing_factor"),
         ({"auto_find_batch_size": True}, "auto_find_batch_size"),
+        ({"gradient_accumulation_steps": 2, "include_num_input_tokens_seen": True}, "include_num_input_tokens_seen"),
         ({"torch_compile": True}, "torch_compile"),
     ],
 )

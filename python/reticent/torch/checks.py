@@ -495,22 +495,27 @@ class _Check:
         if len(found) != 1:
             remedy = f"the module gives {len(found) or 'no'} tensors with a part for every example, where the check needs one to go through"
             raise refusals.misuse("criterion", f"{remedy}: leave it out")
-        failures: list[Unfit] = []
-        for target in self.run.targets:
+        # The last part is the target; others may be.
+        for count, target in enumerate(reversed(self.run.targets)):
             try:
                 self.check_loss(criterion, placed(target, found[0][0]), *found[0])
             except Unfit as error:
-                failures.append(error)
-        if len(failures) == len(self.run.targets):
-            remedy = f"it cannot compute with the module's output and a made-up target ({failures[0]}): leave it out"
-            raise refusals.misuse("criterion", remedy) from failures[0]
+                if count == 0:
+                    remedy = f"it cannot compute with the module's output and a made-up target ({error}): leave it out"
+                    raise refusals.misuse("criterion", remedy) from error
+            except RequestError as error:
+                if count == 0:
+                    raise
+                remedy = f"it was tried with every part of a batch that it takes, and refused with one before the last ({error})"
+                raise refusals.misuse("criterion", f"{remedy}: give batches of input and target, or leave it out") from error
 
     def check_loss(self, criterion: Any, target: Any, output: Tensor, axis: int) -> None:
         """The loss of this output and target is the mean, or the sum, of losses of single examples."""
         reduction = self.run.loss_reduction
         goal = made_up(target, 1, 3, 0, self.form, 4)
         another = made_up(target, 1, 3, 0, (self.form[0], 2, not self.form[2]), 9)
-        ignored = getattr(criterion, "ignore_index", None)
+        # Functions do not tell, and PyTorch's leave out this one.
+        ignored = getattr(criterion, "ignore_index", -100)
 
         def slopes(output: Tensor, goal: Any) -> Tensor:
             own = output.detach().clone().requires_grad_(True)
@@ -518,7 +523,7 @@ class _Check:
                 loss = criterion(own, goal)
             except Exception as error:
                 raise Unfit(str(error)) from error
-            if loss.dim():
+            if not isinstance(loss, Tensor) or loss.dim():
                 raise refusals.misuse("criterion", "it gives several numbers: give one with reduction='mean' or 'sum'")
             try:
                 (gradient,) = torch.autograd.grad(loss, own)
@@ -541,8 +546,14 @@ class _Check:
                 heavy = goal.clone()
                 heavy[1] = kind
                 others.append((output, heavy))
-        for values, aim in others:
-            moved = slopes(values, aim)
+        for place, (values, aim) in enumerate(others):
+            try:
+                moved = slopes(values, aim)
+            except Unfit:
+                if place == 0:
+                    raise
+                # No target of this kind.
+                continue
             if not float((moved[[0, 2]] - whole[[0, 2]]).abs().max()) <= TOLERANCE * scale:
                 raise refusals.misuse(
                     "criterion",

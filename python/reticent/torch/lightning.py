@@ -8,11 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
 from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 
 try:
     from lightning.pytorch import Callback
@@ -26,9 +24,7 @@ from .._core import brief
 from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
-from .parts import enlarged, give_examples, parts_of
-from .sampling import PrivateLoader, plain_loader
-from .taps import without_autocast
+from .sampling import PrivateLoader
 
 #: Precisions that need no scaling of the loss.
 PRECISIONS = ("32-true", "64-true", "bf16-mixed", "bf16-true")
@@ -40,9 +36,7 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
     Give ``target_epsilon`` and ``target_delta``, or ``noise_multiplier``, and ``max_grad_norm``; other ``options`` are those of
     :meth:`PrivacyEngine.make_private`. The plan has the epochs or steps of the trainer. ``module`` names the part of the
     LightningModule that ``training_step`` calls, such as ``"net"``; without it that is its only part with weights, or the LightningModule
-    itself if ``training_step`` calls ``self(...)``. With ``accumulate_grad_batches`` of the trainer the expected size of a step is so many
-    times ``batch_size`` of the loader, and ``training_step`` is given at most ``batch_size`` examples at a time, or
-    those of one unit.
+    itself if ``training_step`` calls ``self(...)``.
 
     Training losses that the LightningModule logs are exact numbers about private data, which the guarantee does not cover.
     """
@@ -70,19 +64,12 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
         self._loader: PrivateLoader | None = None
         self._restored: dict[str, Any] | None = None
         self._taken = 0
-        #: What sets back what was changed for the training.
-        self._undo: list[Callable[[], Any]] = []
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         """Makes the training private."""
-        times = int(trainer.accumulate_grad_batches)
-        # Every batch of the private loader is that of a whole step.
-        trainer.accumulate_grad_batches = 1
-        self._undo.append(lambda: setattr(trainer, "accumulate_grad_batches", times))
         _check_trainer(trainer)
         (optimizer,) = trainer.optimizers
         source = trainer.fit_loop._data_source
-        plain = plain_loader(source.dataloader())
         options = dict(self.options)
         if options.get("epochs") is None and options.get("steps") is None:
             if trainer.max_steps is not None and trainer.max_steps > 0:
@@ -93,52 +80,12 @@ class PrivacyCallback(Callback):  # type: ignore[misc]
         if trainer.ckpt_path is not None and self._restored is None and not options.get("resume"):
             remedy = "the checkpoint has no count of private steps, and those before it would not count: train without ckpt_path"
             raise conflict("ckpt_path", brief(str(trainer.ckpt_path)), remedy)
-        made = make(module=self._module(pl_module), optimizer=optimizer, data_loader=enlarged(plain, times), **options)
+        made = make(module=self._module(pl_module), optimizer=optimizer, data_loader=source.dataloader(), **options)
         self._loader = made[-1]
-        if times > 1:
-            give_examples(self._loader, plain)
-            self._divide(trainer, pl_module, int(plain.batch_size))
         if self._restored is not None:
             self.engine.load_state_dict(self._restored)
         self._taken = self.engine.steps
         source.instance = self._loader
-
-    def _divide(self, trainer: Any, pl_module: Any, most: int) -> None:
-        """Has a step be computed with at most so many examples at a time."""
-        plain, run, loader = pl_module.training_step, self.engine.own_run, self._loader
-        assert loader is not None
-
-        @wraps(plain)
-        def training_step(batch: Any, *more: Any, **other: Any) -> Any:
-            found = None
-            for part, _ in parts_of(run, loader, batch, most):
-                found = plain(trainer.strategy.batch_to_device(part), *more, **other)
-                if run.batch is not None and not run.batch.is_last:
-                    loss = found.get("loss") if isinstance(found, Mapping) else found
-                    if not isinstance(loss, Tensor):
-                        raise refusals.misuse("training_step", "it gave no loss for a part of the batch: give one for every part")
-                    with without_autocast(loss.device.type):
-                        trainer.strategy.backward(loss, None)
-            return found
-
-        before = dict(vars(pl_module))
-        pl_module.training_step = training_step
-
-        def undo() -> None:
-            del pl_module.training_step
-            if "training_step" in before:
-                pl_module.training_step = before["training_step"]
-
-        self._undo.append(undo)
-
-    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """Has the trainer and the LightningModule be as they were."""
-        while self._undo:
-            self._undo.pop()()
-
-    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """The same after a failure."""
-        self.teardown(trainer, pl_module, "fit")
 
     def _module(self, pl_module: Any) -> nn.Module:
         """The part whose calls are private."""
@@ -189,7 +136,7 @@ def _check_trainer(trainer: Any) -> None:
         remedy = "the trainer's strategies reduce gradients themselves: use one device, or reticent.torch with torch.distributed"
         raise conflict("devices", trainer.world_size, remedy)
     if trainer.accumulate_grad_batches != 1:
-        remedy = "it was changed after the training began, and noise is added for every batch: leave it as it was"
+        remedy = "noise is added for every batch: set it to 1, and batch_size to that of the whole step; for parts of it, train in a loop"
         raise conflict("accumulate_grad_batches", trainer.accumulate_grad_batches, remedy)
     if trainer.gradient_clip_val:
         remedy = "the engine clips the gradient of each example: leave it out and set max_grad_norm"

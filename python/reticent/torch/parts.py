@@ -1,19 +1,18 @@
-"""Batches in parts, for trainers that accumulate gradients: they are given the examples of a whole step, and the module a part of them at a
-time."""
+"""Steps in parts, for trainers that accumulate gradients: what they take for a batch is a step, whose parts the module is given one after the
+other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
 from . import refusals
 from .run import Run
-from .sampling import Collate, Examples, PoissonBatches, PrivateLoader, options_of, plain_loader
+from .sampling import PoissonBatches, PrivateLoader, options_of, plain_loader
 
 
 def enlarged(loader: Any, times: int) -> Any:
@@ -24,33 +23,52 @@ def enlarged(loader: Any, times: int) -> Any:
     return DataLoader(**options_of(loader), batch_size=loader.batch_size * times, sampler=loader.sampler)
 
 
-def give_examples(loader: PrivateLoader, made_of: Any) -> None:
-    """Has a private loader give the examples of a step as they are, for ``parts_of``. It was made of this loader, with larger batches."""
-    assert isinstance(loader.collate_fn, Collate)
-    loader.collate_fn.keeps_examples = True
-    loader.made_of = plain_loader(made_of)
+class Steps:
+    """A private loader step by step. Its parts have at most so many examples, or one unit that has more."""
+
+    def __init__(self, loader: PrivateLoader, run: Run, most: int, made_of: Any) -> None:
+        sampler = loader.batch_sampler
+        assert isinstance(sampler, PoissonBatches)
+        sampler.most = most
+        loader.made_of = plain_loader(made_of)
+        self.loader, self.run = loader, run
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[Step]:
+        parts = iter(self.loader)
+        for first in parts:
+            step = Step(first, parts, self.run)
+            yield step
+            if not step.is_done:
+                raise refusals.misuse("step", "the trainer took another step before it was given all parts of this one")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["loader"], name)
 
 
-def parts_of(run: Run, loader: PrivateLoader, step: Any, most: int) -> Iterator[tuple[Any, int]]:
-    """The parts of the step that a loader gave last, each with at most so many examples, or with one unit that has more; and how many it
-    has. The run takes a part for its present batch from when it is given."""
-    batch, collate = run.batch, loader.collate_fn
-    if not isinstance(step, Examples) or not isinstance(collate, Collate) or batch is None:
-        raise refusals.misuse("data_loader", "the trainer was given a batch that is not the private loader's: train on that loader alone")
-    if run.is_ahead or not (batch.is_first and batch.is_last):
-        remedy = "the trainer took another batch before this one was trained on, so it cannot be divided: take one at a time"
-        raise refusals.misuse("data_loader", remedy)
-    if batch.is_blank:
-        yield collate.blank, 1
-        return
-    cutter = PoissonBatches(lambda: None, 0, batch.unit is not None)
-    cutter.most = most
-    sizes = np.ones(batch.rows, int) if batch.unit is None else np.bincount(batch.unit.numpy(), minlength=batch.units)
-    run.announce(None)
-    for part, places in cutter.parts(np.arange(batch.rows), sizes.cumsum()):
-        own = collate.collated([step.examples[place] for place in places])
-        run.announce(part)
-        yield own, part.rows
+class Step:
+    """The parts of a step, each with how many examples it has. It has no keys."""
+
+    def __init__(self, first: Any, parts: Iterator[Any], run: Run) -> None:
+        self.part, self.parts, self.run = first, parts, run
+        self.is_done = False
+
+    def __iter__(self) -> Iterator[tuple[Any, int]]:
+        part = self.part
+        while True:
+            batch = self.run.batch
+            if batch is None:
+                raise refusals.misuse("data_loader", "the trainer goes through a step that is over: take one step at a time")
+            yield part, batch.rows
+            if batch.is_last:
+                self.is_done = True
+                return
+            part = next(self.parts)
+
+    def __contains__(self, _: object) -> bool:
+        return False
 
 
 def mean_of(losses: list[tuple[Tensor, int]]) -> Tensor:

@@ -137,28 +137,9 @@ class Collate:
 
     def __init__(self, plain: Callable[[Any], Any], blank: Any) -> None:
         self.plain, self.blank = plain, blank
-        #: Whether examples are given as they are, to be made a batch of by and by.
-        self.keeps_examples = False
 
     def __call__(self, examples: list[Any]) -> Any:
-        return Examples(examples) if self.keeps_examples else self.collated(examples)
-
-    def collated(self, examples: list[Any]) -> Any:
-        """A batch."""
         return self.plain(examples) if len(examples) else self.blank
-
-
-class Examples:
-    """The examples of a step. To trainers that look for the size of a batch it is a tensor with so many rows."""
-
-    def __init__(self, examples: list[Any]) -> None:
-        self.examples = examples
-
-    def __iter__(self) -> Iterator[Tensor]:
-        yield torch.empty(max(1, len(self.examples)))
-
-    def __contains__(self, _: object) -> bool:
-        return False
 
 
 def blank_like(batch: Any) -> Any:

@@ -24,7 +24,7 @@ from .._refusals import conflict, invalid
 from . import refusals
 from .engine import PrivacyEngine
 from .losses import sequence_loss
-from .parts import enlarged, give_examples, mean_of, parts_of
+from .parts import Steps, enlarged, mean_of
 from .sampling import PrivateLoader
 
 #: What a trainer logs about private data without noise.
@@ -93,14 +93,15 @@ def make_private_trainer(
     args.max_grad_norm, args.gradient_accumulation_steps = 0.0, 1
     # Losses are divided by the trainer's number, and by accelerate's.
     trainer.accelerator.gradient_accumulation_steps = 1
-    if times > 1:
-        give_examples(loader, own_loader)
-        _divide(trainer, engine, loader, most)
     # Samples are independent of each other, so none is skipped after an interruption.
     args.ignore_data_skip = True
     # A loss of its own number of items is not a mean over the batch.
     trainer.model_accepts_loss_kwargs = False
-    trainer.get_train_dataloader = lambda: loader  # type: ignore[method-assign]
+    given_loader: Any = loader
+    if times > 1:
+        given_loader = Steps(loader, engine.own_run, most, own_loader)
+        _divide(trainer)
+    trainer.get_train_dataloader = lambda: given_loader  # type: ignore[method-assign]
     if not log_training_loss:
         plain = trainer.log
 
@@ -108,17 +109,17 @@ def make_private_trainer(
             plain({key: value for key, value in logs.items() if key not in EXACT}, *more, **other)
 
         trainer.log = log  # type: ignore[method-assign]
-    trainer.add_callback(_Watch(trainer, engine, loader))
+    trainer.add_callback(_Watch(trainer, engine, given_loader))
     return engine
 
 
-def _divide(trainer: Trainer, engine: PrivacyEngine, loader: PrivateLoader, most: int) -> None:
-    """Has the trainer compute a step with at most so many examples at a time."""
+def _divide(trainer: Trainer) -> None:
+    """Has the trainer compute a step part after part."""
     plain = trainer.training_step
 
     def training_step(model: Any, inputs: Any, num_items_in_batch: Any = None) -> Tensor:
         # The number of items is that of the whole batch, and no part's.
-        return mean_of([(plain(model, part), rows) for part, rows in parts_of(engine.own_run, loader, inputs, most)])
+        return mean_of([(plain(model, part), rows) for part, rows in inputs])
 
     trainer.training_step = training_step  # type: ignore[method-assign]
 
@@ -126,7 +127,7 @@ def _divide(trainer: Trainer, engine: PrivacyEngine, loader: PrivateLoader, most
 class _Watch(TrainerCallback):  # type: ignore[misc]
     """Every step of the trainer is a private one."""
 
-    def __init__(self, trainer: Trainer, engine: PrivacyEngine, loader: PrivateLoader) -> None:
+    def __init__(self, trainer: Trainer, engine: PrivacyEngine, loader: PrivateLoader | Steps) -> None:
         self.trainer, self.engine, self.loader = trainer, engine, loader
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
@@ -169,9 +170,12 @@ def check_trainer(trainer: Trainer, is_begun: bool = True) -> None:
     """Refuses arguments under which the training would not be private, or not what they say."""
     args = trainer.args
     accumulated = 1 if is_begun else args.gradient_accumulation_steps
+    counted = getattr(args, "include_num_input_tokens_seen", False) if accumulated > 1 else False
     refused = [
         ("gradient_accumulation_steps", args.gradient_accumulation_steps, accumulated,
          "it was set after make_private_trainer, and noise is added for every batch: set it before"),
+        ("include_num_input_tokens_seen", str(counted).lower() not in ("false", "no"), False,
+         "tokens are not counted with gradient_accumulation_steps: leave it out"),
         ("fp16", args.fp16, False, "it scales the loss, so gradients would be clipped at another norm: use bf16 or full precision"),
         ("world_size", args.world_size, 1, "the trainer reduces gradients itself: use one process"),
         ("n_gpu", max(1, args.n_gpu), 1, "the trainer divides batches itself: make one device visible (CUDA_VISIBLE_DEVICES)"),
