@@ -45,7 +45,9 @@ class Steps:
                 raise refusals.misuse("step", "the trainer took another step before it was given all parts of this one")
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["loader"], name)
+        if "loader" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.loader, name)
 
 
 class Step:
