@@ -85,16 +85,16 @@ def test_the_sum_is_that_of_clipped_gradients(reduction):
     assert torch.allclose(present_sum(engine), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("size", [4, 8])
-def test_sums_of_convolutions_keep_their_digits(size):
+@pytest.mark.parametrize("channels, size", [(64, 4), (64, 8), (352, 4)])
+def test_sums_of_convolutions_keep_their_digits(channels, size):
     """One of many equal examples is not counted beyond its bound: products are added up example by example, or few at a time."""
-    pictures = TensorDataset(torch.ones(20, 64, size, size))
-    model = nn.Sequential(nn.Conv2d(64, 64, 3, padding=1, bias=False))
+    pictures = TensorDataset(torch.ones(20, channels, size, size))
+    model = nn.Sequential(nn.Conv2d(channels, channels, 3, padding=1, bias=False))
     engine, _, _, _ = private(model, pictures, loss_reduction="sum", check=False)
 
     def total(rows):
         engine.run.announce(Batch(rows, None, rows, False, True, True))
-        model(torch.ones(rows, 64, size, size)).sum().backward()
+        model(torch.ones(rows, channels, size, size)).sum().backward()
         return engine.run.sum.total().double().clone()
 
     for rows in (93, 80, 17):
