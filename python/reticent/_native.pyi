@@ -30,6 +30,7 @@ __all__ = [
     "import_dp_event",
     "import_opacus",
     "learn_schema",
+    "lend_threads",
     "manage_budget",
     "page",
     "page_html",
