@@ -26,7 +26,15 @@ from .accountants import Accountant
 from .clipping import Clipping
 from .distributed import Group, Mirror, group_of
 from .run import Run
-from .sampling import PoissonBatches, PrivateLoader, SharedBatches, check_collate, check_loader, plain_loader, private_loader
+from .sampling import (
+    PoissonBatches,
+    SharedBatches,
+    blank_like,
+    check_collate,
+    check_loader,
+    plain_loader,
+    private_loader,
+)
 from .validate import check_layers, fix
 
 
@@ -40,6 +48,8 @@ class _Prepared:
     ids: Any
     rate: float
     per_epoch: int
+    #: What the criterion may compare outputs with, made up.
+    targets: list[Any]
 
 
 class PrivacyEngine:
@@ -253,6 +263,7 @@ class PrivacyEngine:
             size = count if dataset_size is None else int(dataset_size)
             rate = min(1.0, batch_size / size) if size > 0 else 1.0
             per_epoch = max(1, math.ceil(size / batch_size))
+            targets = _targets(data_loader) if criterion is not None and check else []
             names = trained(module, optimizer)
             rule.check_count(len(names))
             check_layers(module)
@@ -268,16 +279,17 @@ class PrivacyEngine:
                 "delta": min(1e-5, 0.1 / size) if delta is None else delta,
                 "noise_multiplier": noise_multiplier,
                 "examples_per_unit": examples_per_unit,
-                "premise": _premise(loss_reduction, check, criterion, group),
+                "premise": _premise(loss_reduction, check, criterion, len(targets) == 1, group),
                 "record": None if record is None else os.fspath(record),
                 "resume": bool(resume),
             }
-            return _Prepared(names, rule, examples, ids, rate, per_epoch)
+            return _Prepared(names, rule, examples, ids, rate, per_epoch, targets)
 
         own = prepare() if group is None else group.together(prepare)
         run_options = (loss_reduction, batch_first)
         course = self._begin(own, group, (run_options, epochs is None and steps is None))
         run = Run(module, own.names, own.rule, *run_options)
+        run.targets = own.targets
         run.steps, run.is_open, run.criterion = course, epochs is None and steps is None, criterion
         run.is_checked, run.is_trusted, run.group, run.rate = False, not check, group, own.rate
         run.is_alone = process_group is not None and group is None
@@ -302,7 +314,6 @@ class PrivacyEngine:
             group.level(module)
         try:
             loader = private_loader(data_loader, batches, run)
-            run.targets = _targets(loader) if criterion is not None and check else []
         except BaseException:
             self.detach()
             self.run = None
@@ -445,9 +456,10 @@ def check_module(module: Any) -> None:
             raise invalid("module", name or type(own).__name__, remedy)
 
 
-def _premise(reduction: str, check: bool, criterion: Any, group: Group | None) -> dict[str, Any]:
-    """Why the gradients are those of single units."""
-    checked = "module" if criterion is None else "module-and-loss"
+def _premise(reduction: str, check: bool, criterion: Any, is_target_known: bool, group: Group | None) -> dict[str, Any]:
+    """Why the gradients are those of single units. Where batches have several parts, the criterion is checked, but not surely with the one
+    that the loop gives it."""
+    checked = "module-and-loss" if criterion is not None and is_target_known else "module"
     return {
         "loss_reduction": reduction,
         "check": checked if check else "declared",
@@ -502,17 +514,19 @@ def _planned(epochs: float | None, steps: int | None, per_epoch: int) -> int:
 TARGETS = ("labels", "label", "targets", "target")
 
 
-def _targets(loader: PrivateLoader) -> list[Any]:
-    """The parts of a batch that a criterion may compare outputs with, made up: those after the first, or those of such a name."""
-    blank = loader.collate_fn([])
+def _targets(loader: DataLoader[Any]) -> list[Any]:
+    """The parts of a batch that a criterion may compare outputs with, made up: those after the first, or the one of such a name."""
+    blank = blank_like(loader.collate_fn([loader.dataset[0]]))
     if isinstance(blank, Mapping):
         found = [blank[name] for name in TARGETS if name in blank]
+        if len(found) == 1:
+            return found
+        remedy = f"batches have {len(found) or 'no'} parts named {', '.join(TARGETS[:-1])} or {TARGETS[-1]}, where one is the target"
+    elif isinstance(blank, (list, tuple)) and len(blank) > 1:
+        return list(blank[1:])
     else:
-        found = list(blank[1:]) if isinstance(blank, (list, tuple)) else []
-    if not found:
-        remedy = f"batches have no part after the first, and none of the name {', '.join(TARGETS[:-1])} or {TARGETS[-1]}"
-        raise conflict("criterion", "given", f"{remedy}, so it cannot be checked: leave it out")
-    return found
+        remedy = "batches have no part after the first"
+    raise conflict("criterion", "given", f"{remedy}, so it cannot be checked: leave it out")
 
 
 def _settled(request: dict[str, Any]) -> dict[str, Any]:
